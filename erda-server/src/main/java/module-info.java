@@ -16,7 +16,12 @@ module io.erda.server {
 
   exports io.erda.server;
   exports io.erda.server.figures;
-  exports io.erda.server.engine to
-      io.erda.simulation,
+  exports io.erda.server.engine.files to
+      io.erda.eval;
+  exports io.erda.server.engine.service to
+      io.erda.eval;
+  exports io.erda.server.engine.store to
+      io.erda.eval;
+  exports io.erda.server.engine.tables to
       io.erda.eval;
 }

@@ -6,11 +6,13 @@ module io.erda.rdma {
   requires transitive io.erda.pmem;
 
   exports io.erda.rdma;
+  exports io.erda.rdma.embedded;
+  exports io.erda.rdma.shm;
   exports io.erda.rdma.tcp;
 
   uses io.erda.rdma.DeviceProvider;
 
   provides io.erda.rdma.DeviceProvider with
-      io.erda.rdma.ShmDeviceProvider,
+      io.erda.rdma.shm.ShmDeviceProvider,
       io.erda.rdma.tcp.TcpDeviceProvider;
 }

@@ -1,5 +1,17 @@
 package io.erda.client;
 
+import io.erda.client.calls.CallersMemory;
+import io.erda.client.calls.ClientCore;
+import io.erda.client.calls.Confinement;
+import io.erda.client.calls.Forgotten;
+import io.erda.client.connections.ClientContext;
+import io.erda.client.connections.Devices;
+import io.erda.client.connections.KnownStore;
+import io.erda.client.connections.ReadingDevices;
+import io.erda.client.gets.Get;
+import io.erda.client.iteration.Scan;
+import io.erda.client.operations.Operation;
+import io.erda.client.puts.Put;
 import io.erda.protocol.ErdaException;
 import io.erda.rdma.Device;
 import java.lang.foreign.MemorySegment;

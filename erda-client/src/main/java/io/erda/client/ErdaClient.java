@@ -1,5 +1,16 @@
 package io.erda.client;
 
+import io.erda.client.calls.BatchCalls;
+import io.erda.client.calls.BlockingCalls;
+import io.erda.client.calls.CallersMemory;
+import io.erda.client.calls.ClientCore;
+import io.erda.client.calls.Confinement;
+import io.erda.client.calls.Forgotten;
+import io.erda.client.connections.ClientContext;
+import io.erda.client.connections.Devices;
+import io.erda.client.connections.KnownStore;
+import io.erda.client.gets.Get;
+import io.erda.client.iteration.ScanOrder;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Handshake.Welcome;
 import io.erda.protocol.Promise;

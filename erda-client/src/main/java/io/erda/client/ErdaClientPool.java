@@ -1,5 +1,8 @@
 package io.erda.client;
 
+import io.erda.client.connections.Devices;
+import io.erda.client.shared.PoolKeys;
+import io.erda.client.shared.PoolSlots;
 import io.erda.protocol.ErdaException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;

@@ -1,5 +1,8 @@
 package io.erda.client;
 
+import io.erda.client.calls.Forgotten;
+import io.erda.client.shared.FutureDriver;
+import io.erda.client.shared.FutureOperation;
 import io.erda.protocol.ErdaException;
 import java.lang.ref.Reference;
 import java.util.Objects;

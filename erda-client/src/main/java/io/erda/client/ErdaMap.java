@@ -1,5 +1,11 @@
 package io.erda.client;
 
+import io.erda.client.shared.MapBytes;
+import io.erda.client.shared.MapIterator;
+import io.erda.client.shared.MapStore;
+import io.erda.client.shared.MapView;
+import io.erda.client.shared.PoolStore;
+import io.erda.client.shared.UpdateGuard;
 import io.erda.protocol.ErdaException;
 import java.util.AbstractMap;
 import java.util.ArrayList;

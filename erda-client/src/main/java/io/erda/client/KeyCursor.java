@@ -1,5 +1,8 @@
 package io.erda.client;
 
+import io.erda.client.calls.BlockingCalls;
+import io.erda.client.calls.Confinement;
+import io.erda.client.iteration.Scan;
 import io.erda.protocol.ErdaException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.erda.client.shared.MapStore;
 import io.erda.testing.Threads;
 import java.util.AbstractSet;
 import java.util.ArrayList;

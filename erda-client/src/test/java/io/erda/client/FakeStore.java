@@ -22,14 +22,14 @@ import io.erda.protocol.WelcomeBuilder;
 import io.erda.rdma.Access;
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.ConnectionRequest;
-import io.erda.rdma.EmbeddedDevice;
-import io.erda.rdma.EmbeddedNetwork;
 import io.erda.rdma.Listener;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Status;
 import io.erda.rdma.Work;
+import io.erda.rdma.embedded.EmbeddedDevice;
+import io.erda.rdma.embedded.EmbeddedNetwork;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -48,8 +48,8 @@ import java.util.function.UnaryOperator;
  * it is stepped, and the clock that clients get steps it: a blocking client that waits makes its
  * own server go on, in one thread and in virtual time.
  */
-final class FakeStore implements LongSupplier {
-  static final String ADDRESS = "fake";
+public final class FakeStore implements LongSupplier {
+  public static final String ADDRESS = "fake";
   static final int HEADS = 2;
   static final long REGION_BYTES = 1 << 20;
   static final int SEGMENT_BYTES = 1 << 18;
@@ -62,16 +62,16 @@ final class FakeStore implements LongSupplier {
    * Answers one kind of request: returns a result, or {@link #SILENCE}; on OK the default work is
    * done.
    */
-  interface Answer {
+  public interface Answer {
     int to(int type, MemorySegment request);
   }
 
-  static final int SILENCE = -1;
+  public static final int SILENCE = -1;
 
   final LogGeometry geometry = new LogGeometry(HEADS, REGION_BYTES, SEGMENT_BYTES, 64);
   final UUID id = new UUID(1, 2);
   final EmbeddedNetwork network;
-  final HookedDevice clientDevice;
+  public final HookedDevice clientDevice;
   final KeyHash hash = new KeyHash(SEED);
 
   /** By reservation: where the next object may begin. Objects are published in their order. */
@@ -89,16 +89,16 @@ final class FakeStore implements LongSupplier {
   private MemoryRegion nextRegion;
   private long nextBuckets;
   private boolean resized;
-  final List<MemorySegment> regions = new ArrayList<>();
-  final Map<Long, MemoryRegion> regionKeys = new HashMap<>();
-  final List<Integer> requests = new ArrayList<>();
+  public final List<MemorySegment> regions = new ArrayList<>();
+  public final Map<Long, MemoryRegion> regionKeys = new HashMap<>();
+  public final List<Integer> requests = new ArrayList<>();
 
   /** Key and value of every publish, in order; filled when a test asks for it. */
   List<String> published;
 
   EmbeddedDevice device;
-  Answer answer = (type, request) -> Result.OK;
-  UnaryOperator<WelcomeBuilder> welcome = said -> said;
+  public Answer answer = (type, request) -> Result.OK;
+  public UnaryOperator<WelcomeBuilder> welcome = said -> said;
 
   /** Changes the bytes of a welcome. */
   UnaryOperator<MemorySegment> welcomeBytes = bytes -> bytes;
@@ -128,7 +128,7 @@ final class FakeStore implements LongSupplier {
   int mapPage = Message.RECORDS_MAX;
   int generation = 5;
   boolean stopped;
-  Runnable onTick = () -> {};
+  public Runnable onTick = () -> {};
   long nowNs;
 
   private final Arena arena = Arena.ofAuto();
@@ -141,7 +141,7 @@ final class FakeStore implements LongSupplier {
   private long nextReservation = 100;
   private boolean stepping;
 
-  FakeStore() {
+  public FakeStore() {
     network = new EmbeddedNetwork(this);
     root = arena.allocate(Root.BYTES, 64);
     table = arena.allocate(ENTRIES_OFFSET + (BUCKETS + Neighbourhood.ENTRIES) * Entry.BYTES, 64);
@@ -239,7 +239,7 @@ final class FakeStore implements LongSupplier {
     listener.close();
   }
 
-  void setRoot(int offset, long value) {
+  public void setRoot(int offset, long value) {
     root.set(ValueLayout.JAVA_LONG, offset, value);
   }
 
@@ -247,7 +247,7 @@ final class FakeStore implements LongSupplier {
     return root.get(ValueLayout.JAVA_LONG, offset);
   }
 
-  long rootKey() {
+  public long rootKey() {
     return rootRegion.remoteKey();
   }
 
@@ -261,11 +261,11 @@ final class FakeStore implements LongSupplier {
     return tableRegion.remoteKey();
   }
 
-  ErdaClient client() {
+  public ErdaClient client() {
     return client(ClientOptions.DEFAULT.withPollingNs(1_000_000_000_000L));
   }
 
-  ErdaClient client(ClientOptions options) {
+  public ErdaClient client(ClientOptions options) {
     return ErdaClient.over(clientDevice, ADDRESS, options, this);
   }
 
@@ -330,23 +330,23 @@ final class FakeStore implements LongSupplier {
   }
 
   /** Where the word of a key is, in {@link #table}; -1: nowhere. */
-  long entryOf(byte[] key) {
+  public long entryOf(byte[] key) {
     long keyWord = keyWord(key);
     long at = ENTRIES_OFFSET + Entry.bucket(keyWord, BUCKETS) * Entry.BYTES;
     int i = Neighbourhood.nextMatch(table, at, keyWord, 0);
     return i < 0 ? -1 : at + (long) i * Entry.BYTES;
   }
 
-  int headOf(byte[] key) {
+  public int headOf(byte[] key) {
     return Entry.headOf(keyWord(key));
   }
 
-  long keyWord(byte[] key) {
+  public long keyWord(byte[] key) {
     return Entry.keyWord(hash.of(MemorySegment.ofArray(key), 0, key.length), HEADS);
   }
 
   /** Stores an entry in the first free place of a key word's neighbourhood. */
-  long insert(long keyWord, long word) {
+  public long insert(long keyWord, long word) {
     long at = ENTRIES_OFFSET + Entry.bucket(keyWord, BUCKETS) * Entry.BYTES;
     while (table.get(ValueLayout.JAVA_LONG, at + 8) != 0) {
       at += Entry.BYTES;
@@ -356,16 +356,16 @@ final class FakeStore implements LongSupplier {
     return at;
   }
 
-  void setWord(long entry, long word) {
+  public void setWord(long entry, long word) {
     table.set(ValueLayout.JAVA_LONG, entry + 8, word);
   }
 
-  long word(long entry) {
+  public long word(long entry) {
     return table.get(ValueLayout.JAVA_LONG, entry + 8);
   }
 
   /** Appends an object; returns its offset. */
-  int append(int head, byte[] key, byte[] value) {
+  public int append(int head, byte[] key, byte[] value) {
     int bytes =
         ObjectLayout.padded(ObjectLayout.bytes(key.length, value == null ? 0 : value.length));
     int offset = (int) (reserve(head, bytes) >>> 3);
@@ -374,7 +374,7 @@ final class FakeStore implements LongSupplier {
   }
 
   /** WRITEs an object to an offset that was reserved. */
-  void write(int head, int offset, byte[] key, byte[] value) {
+  public void write(int head, int offset, byte[] key, byte[] value) {
     long place = (long) offset << 3;
     new ObjectWriter(regions.get(head))
         .write(
@@ -394,7 +394,7 @@ final class FakeStore implements LongSupplier {
     java.util.Arrays.fill(append, Region.HEADER_BYTES);
   }
 
-  long reserve(int head, int bytes) {
+  public long reserve(int head, int bytes) {
     long place = append[head];
     if (geometry.room(place) < bytes) {
       place = (place | SEGMENT_BYTES - 1) + 1;
@@ -404,7 +404,7 @@ final class FakeStore implements LongSupplier {
   }
 
   /** Stores a key and value without a client. */
-  void put(String key, String value) {
+  public void put(String key, String value) {
     byte[] bytes = key.getBytes(UTF_8);
     long keyWord = keyWord(bytes);
     int offset = append(Entry.headOf(keyWord), bytes, value == null ? null : value.getBytes(UTF_8));

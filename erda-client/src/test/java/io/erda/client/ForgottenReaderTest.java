@@ -3,14 +3,17 @@ package io.erda.client;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.erda.client.calls.Forgotten;
+import io.erda.client.connections.ClientContext;
+import io.erda.client.connections.ReadingDevices;
 import io.erda.client.files.ReadOnlyDevice;
 import io.erda.client.files.SteppedFiles;
 import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.Device;
-import io.erda.rdma.EmbeddedNetwork;
 import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Status;
+import io.erda.rdma.embedded.EmbeddedNetwork;
 import io.erda.rdma.testing.ForwardingDevice;
 import io.erda.rdma.testing.ForwardingQueuePair;
 import java.lang.foreign.MemorySegment;

@@ -13,19 +13,19 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 
 /** A device whose posts a test can watch, refuse, or let fail. */
-final class HookedDevice extends ForwardingDevice {
+public final class HookedDevice extends ForwardingDevice {
   /** Is called before each post, and says what becomes of it. */
-  interface Hook {
+  public interface Hook {
     /**
      * @return {@link #GO}, {@link #REFUSE}, or a status of {@link Status} that it completes with
      */
     int before(int opcode, long remoteKey, long remoteOffset, int length);
   }
 
-  static final int GO = -1;
+  public static final int GO = -1;
   static final int REFUSE = -2;
 
-  Hook hook = (opcode, key, offset, length) -> GO;
+  public Hook hook = (opcode, key, offset, length) -> GO;
 
   /** Is called before each poll. */
   Runnable onPoll = () -> {};
@@ -35,7 +35,7 @@ final class HookedDevice extends ForwardingDevice {
   /** Whether a READ takes a round trip, as over a network. */
   boolean distant;
 
-  HookedQueuePair last;
+  public HookedQueuePair last;
 
   HookedDevice(Device device) {
     super(device);
@@ -57,11 +57,11 @@ final class HookedDevice extends ForwardingDevice {
   }
 
   /** Reports made-up completions before real ones. */
-  final class HookedQueuePair extends ForwardingQueuePair {
+  public final class HookedQueuePair extends ForwardingQueuePair {
     private record Made(long wrId, int opcode, int status) {}
 
     private final ArrayDeque<Made> made = new ArrayDeque<>();
-    boolean closed;
+    public boolean closed;
 
     HookedQueuePair(QueuePair queuePair) {
       super(queuePair);

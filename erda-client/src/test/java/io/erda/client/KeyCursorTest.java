@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.erda.client.iteration.ScanOrder;
 import io.erda.hashtable.Entry;
 import io.erda.hashtable.VersionWord;
 import io.erda.protocol.ErdaException;

@@ -2,7 +2,7 @@ package io.erda.server;
 
 import io.erda.pmem.Creation;
 import io.erda.pmem.PersistentMemory;
-import io.erda.server.engine.FileWork;
+import io.erda.server.engine.service.FileWork;
 
 /**
  * Two threads beside the server's. One makes the files of regions to come, see {@link FileMaker};

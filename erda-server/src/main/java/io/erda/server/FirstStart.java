@@ -5,7 +5,7 @@ import io.erda.pmem.Listing;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.OpenDirectory;
 import io.erda.protocol.Protocol;
-import io.erda.server.engine.StoreFiles;
+import io.erda.server.engine.files.StoreFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;

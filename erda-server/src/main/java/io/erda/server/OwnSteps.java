@@ -1,6 +1,6 @@
 package io.erda.server;
 
-import io.erda.server.engine.ServerCore;
+import io.erda.server.engine.service.ServerCore;
 import java.util.Map;
 import java.util.function.Supplier;
 

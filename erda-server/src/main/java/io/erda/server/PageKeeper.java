@@ -92,7 +92,7 @@ final class PageKeeper implements AutoCloseable {
     LockSupport.unpark(thread);
   }
 
-  /** See {@link io.erda.server.engine.FileWork#release}. */
+  /** See {@link io.erda.server.engine.service.FileWork#release}. */
   void release(PersistentMemory memory) {
     synchronized (lock) {
       forget(memory);
@@ -126,7 +126,7 @@ final class PageKeeper implements AutoCloseable {
     }
   }
 
-  /** See {@link io.erda.server.engine.FileWork#appending}. */
+  /** See {@link io.erda.server.engine.service.FileWork#appending}. */
   void appending(int head, PersistentMemory memory, long place) {
     if (toldMemory[head] == memory && Math.abs(place - toldPlace[head]) < TELL_BYTES) {
       return;

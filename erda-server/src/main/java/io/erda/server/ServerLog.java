@@ -2,7 +2,7 @@ package io.erda.server;
 
 import io.erda.pmem.CopyOnWrite;
 import io.erda.rdma.RefusalListener;
-import io.erda.server.engine.ServiceListener;
+import io.erda.server.engine.events.ServiceListener;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.List;

@@ -4,9 +4,9 @@ import io.erda.cleaner.CleanerOptions;
 import io.erda.logstore.LogGeometry;
 import io.erda.protocol.Promise;
 import io.erda.protocol.PutMode;
-import io.erda.rdma.ShmDevice;
-import io.erda.server.engine.StoreGeometry;
-import io.erda.server.engine.StoreWishes;
+import io.erda.rdma.shm.ShmDevice;
+import io.erda.server.engine.files.StoreGeometry;
+import io.erda.server.engine.files.StoreWishes;
 import java.util.List;
 
 /**

@@ -1,8 +1,8 @@
 package io.erda.server;
 
 import io.erda.client.LocalPublisher;
-import io.erda.server.engine.LocalLine;
-import io.erda.server.engine.ServerCore;
+import io.erda.server.engine.service.LocalLine;
+import io.erda.server.engine.service.ServerCore;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;

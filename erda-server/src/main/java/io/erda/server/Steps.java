@@ -1,6 +1,6 @@
 package io.erda.server;
 
-import io.erda.server.engine.ServerCore;
+import io.erda.server.engine.service.ServerCore;
 import java.util.Map;
 import java.util.function.Supplier;
 
@@ -10,8 +10,8 @@ interface Steps {
   int doWork();
 
   /**
-   * The figures of the server, as {@link io.erda.server.engine.ServerCore#figures()} gives them.
-   * For the server's thread.
+   * The figures of the server, as {@link io.erda.server.engine.service.ServerCore#figures()} gives
+   * them. For the server's thread.
    */
   Map<String, Long> figures();
 

@@ -1,7 +1,7 @@
 package io.erda.server;
 
 import io.erda.pmem.PersistentMemory;
-import io.erda.server.engine.Syncs;
+import io.erda.server.engine.publishing.Syncs;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;

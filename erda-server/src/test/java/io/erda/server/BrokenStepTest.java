@@ -15,7 +15,7 @@ import io.erda.client.ClientOptions;
 import io.erda.client.ErdaClient;
 import io.erda.client.LocalPublisher;
 import io.erda.protocol.ErdaException;
-import io.erda.rdma.EmbeddedNetwork;
+import io.erda.rdma.embedded.EmbeddedNetwork;
 import io.erda.testing.Threads;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;

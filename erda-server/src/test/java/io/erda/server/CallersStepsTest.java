@@ -10,7 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.erda.client.ClientOptions;
 import io.erda.client.ErdaClient;
 import io.erda.protocol.ErdaException;
-import io.erda.server.engine.ServerCore;
+import io.erda.server.engine.service.ServerCore;
 import io.erda.testing.Threads;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;

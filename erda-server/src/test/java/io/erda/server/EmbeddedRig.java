@@ -1,8 +1,8 @@
 package io.erda.server;
 
-import io.erda.rdma.EmbeddedDevice;
-import io.erda.rdma.EmbeddedNetwork;
-import io.erda.server.engine.ServerCore;
+import io.erda.rdma.embedded.EmbeddedDevice;
+import io.erda.rdma.embedded.EmbeddedNetwork;
+import io.erda.server.engine.service.ServerCore;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

@@ -121,7 +121,7 @@ class EventsTest {
             .start();
     String said = new String(process.getInputStream().readAllBytes(), UTF_8);
     assertEquals(0, process.waitFor(), said);
-    assertTrue(said.contains("io/erda/server/engine/ServerCore"), said);
+    assertTrue(said.contains("io/erda/server/engine/service/ServerCore"), said);
     assertFalse(said.contains("'jdk/jfr/internal/JVM'"), "JFR was set up");
   }
 

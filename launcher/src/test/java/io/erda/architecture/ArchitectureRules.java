@@ -17,6 +17,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
 
 /** The rules; each returns what breaks it, in words. A module is a package below {@code root}. */
@@ -100,6 +101,52 @@ final class ArchitectureRules {
       }
     }
     return found;
+  }
+
+  /**
+   * Classes in the packages below the root, the rooms, that know a room which theirs may not know,
+   * or of the root package more than the classes that all rooms may know.
+   *
+   * @param arrows room → the rooms that it may know
+   * @param known which classes of the root package every room may know, by their simple names
+   * @param more room → further ones that it may know
+   */
+  Collection<String> wrongRooms(
+      Map<String, Set<String>> arrows, Predicate<String> known, Map<String, Set<String>> more) {
+    Set<String> found = new TreeSet<>();
+    for (JavaClass from : classes) {
+      String room = module(from);
+      if (room.isEmpty()) {
+        continue; // What is in the root package knows the rooms.
+      }
+      if (!arrows.containsKey(room)) {
+        found.add(from.getName() + " is in a room without arrows: " + room);
+        continue;
+      }
+      for (Dependency dependency : from.getDirectDependenciesFromSelf()) {
+        JavaClass target = dependency.getTargetClass().getBaseComponentType();
+        String other = module(target);
+        boolean wrong =
+            target.getPackageName().equals(root)
+                ? !known.test(simpleName(target))
+                    && !more.getOrDefault(room, Set.of()).contains(simpleName(target))
+                : !other.isEmpty() && !other.equals(room) && !arrows.get(room).contains(other);
+        if (wrong) {
+          found.add(
+              room
+                  + " must not know "
+                  + (other.isEmpty() ? simpleName(target) : other)
+                  + ": "
+                  + dependency.getDescription());
+        }
+      }
+    }
+    return found;
+  }
+
+  private static String simpleName(JavaClass type) {
+    String name = outermost(type);
+    return name.substring(name.lastIndexOf('.') + 1);
   }
 
   /** Classes of {@code modules} that need more than the JDK and what the arrows allow. */

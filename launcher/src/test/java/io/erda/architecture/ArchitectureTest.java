@@ -50,7 +50,7 @@ class ArchitectureTest {
   /** Where the real clock and real chance come in. */
   private static final Set<String> WIRING =
       Set.of(
-          "io.erda.client.Devices",
+          "io.erda.client.connections.Devices",
           "io.erda.server.ErdaServer",
           "io.erda.server.ErdaStore",
           "io.erda.server.OpenedStore",
@@ -61,7 +61,7 @@ class ArchitectureTest {
 
   private static final Set<String> ALLOWED_STATICS =
       Set.of(
-          "io.erda.rdma.QueueFile.NEXT", // file names that are unique in this JVM
+          "io.erda.rdma.shm.QueueFile.NEXT", // file names that are unique in this JVM
           "io.erda.verbs.ffm.Alias.NEXT", // addresses are the whole process's
           "io.erda.verbs.ffm.Foreign.STATES", // each thread's errno
           "io.erda.verbs.ffm.Pointers$Scratch.OF_THREAD", // each thread's memory for small structs
@@ -77,6 +77,93 @@ class ArchitectureTest {
   @Test
   void theArrowsBetweenModulesHold() {
     assertNone(RULES.wrongArrows(ARROWS));
+  }
+
+  /** Which rooms of the client know which. */
+  private static final Map<String, Set<String>> ROOMS_OF_THE_CLIENT =
+      Map.of(
+          "files",
+          Set.of(),
+          "connections",
+          Set.of("files"),
+          "operations",
+          Set.of("connections"),
+          "gets",
+          Set.of("connections", "operations"),
+          "puts",
+          Set.of("connections", "operations", "gets"),
+          "iteration",
+          Set.of("connections", "operations", "gets"),
+          "calls",
+          Set.of("connections", "operations", "gets", "puts", "iteration"),
+          "shared",
+          Set.of("connections", "operations", "iteration", "calls"));
+
+  /** What callers give to the client and get from it; every room may know that. */
+  private static final Set<String> OF_CALLERS =
+      Set.of(
+          "BatchException",
+          "ClientOptions",
+          "ClientStatistics",
+          "ErdaUri",
+          "LocalPublisher",
+          "OperationHandler");
+
+  private static final Map<String, Set<String>> ROOMS_OF_THE_ENGINE =
+      Map.of(
+          "events",
+          Set.of(),
+          "files",
+          Set.of(),
+          "tables",
+          Set.of("events", "files"),
+          "publishing",
+          Set.of("files", "tables"),
+          "store",
+          Set.of("events", "files", "tables", "publishing"),
+          "inspection",
+          Set.of("files", "tables", "store"),
+          "service",
+          Set.of("events", "files", "tables", "publishing", "store"));
+
+  /** Every room knows the seam, which is the package around them. */
+  private static final Map<String, Set<String>> ROOMS_OF_DEVICES =
+      Map.of(
+          "rings",
+          Set.of(),
+          "embedded",
+          Set.of("rings"),
+          "shm",
+          Set.of("rings"),
+          "tcp",
+          Set.of("embedded"));
+
+  @Test
+  void theArrowsBetweenTheRoomsOfDevicesHold() {
+    assertNone(rules("io.erda.rdma").wrongRooms(ROOMS_OF_DEVICES, _ -> true, Map.of()));
+  }
+
+  @Test
+  void theArrowsBetweenTheRoomsOfTheClientHold() {
+    assertNone(
+        rules("io.erda.client")
+            .wrongRooms(
+                ROOMS_OF_THE_CLIENT,
+                OF_CALLERS::contains,
+                Map.of(
+                    "shared",
+                    Set.of(
+                        "ErdaClient",
+                        "ErdaAsyncClient",
+                        "ErdaClientPool",
+                        "Serializer",
+                        "UndecodableException"))));
+  }
+
+  @Test
+  void theArrowsBetweenTheRoomsOfTheEngineHold() {
+    assertNone(
+        rules("io.erda.server.engine").wrongRooms(ROOMS_OF_THE_ENGINE, _ -> false, Map.of()));
   }
 
   @Test
@@ -127,6 +214,24 @@ class ArchitectureTest {
     assertNone(rules.wrongArrows(Map.of("low", Set.of("high"), "high", Set.of())));
     assertFinds("without arrows: high", rules.wrongArrows(Map.of("low", Set.of("high"))));
 
+    assertFinds(
+        "low must not know high",
+        rules.wrongRooms(Map.of("low", Set.of(), "high", Set.of()), _ -> false, Map.of()));
+    assertFinds(
+        "in a room without arrows: high",
+        rules.wrongRooms(Map.of("low", Set.of("high")), _ -> false, Map.of()));
+    ArchitectureRules around =
+        new ArchitectureRules(
+            "io.erda.architecture",
+            new ClassFileImporter().importPackages("io.erda.architecture.broken"));
+    assertFinds(
+        "broken must not know Outside",
+        around.wrongRooms(Map.of("broken", Set.of()), _ -> false, Map.of()));
+    assertNone(around.wrongRooms(Map.of("broken", Set.of()), "Outside"::equals, Map.of()));
+    assertNone(
+        around.wrongRooms(
+            Map.of("broken", Set.of()), _ -> false, Map.of("broken", Set.of("Outside"))));
+
     assertFinds("org.junit", rules.beyondTheJdk(Set.of("high")));
     assertNone(rules.beyondTheJdk(Set.of("low")));
 
@@ -149,6 +254,14 @@ class ArchitectureTest {
     assertFinds("Low.counter", statics);
     assertFinds("Low.ATOMIC", statics);
     assertEquals(2, statics.size(), statics::toString);
+  }
+
+  private static ArchitectureRules rules(String root) {
+    return new ArchitectureRules(
+        root,
+        new ClassFileImporter()
+            .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+            .importPackages(root));
   }
 
   private static Set<String> and(Set<String> some, String... more) {

@@ -36,12 +36,12 @@ class SharedBytesTest {
   /** What has a version of its own, and the classes whose constants say how its bytes lie. */
   enum Shared {
     SHM(
-        "io.erda.rdma.QueueLayout",
+        "io.erda.rdma.rings.QueueLayout",
         "VERSION",
-        "io.erda.rdma.RegistryLayout",
-        "io.erda.rdma.Ring",
-        "io.erda.rdma.ShmSocket",
-        "io.erda.rdma.Counters"),
+        "io.erda.rdma.rings.RegistryLayout",
+        "io.erda.rdma.rings.Ring",
+        "io.erda.rdma.shm.ShmSocket",
+        "io.erda.rdma.rings.Counters"),
     TCP("io.erda.rdma.tcp.Hello", "VERSION", "io.erda.rdma.tcp.Frame", "io.erda.rdma.Status"),
     PROTOCOL(
         "io.erda.protocol.Protocol",

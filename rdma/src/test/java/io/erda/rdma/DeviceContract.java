@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.erda.pmem.Backing;
 import io.erda.pmem.PersistentMemory;
 import io.erda.pmem.Survives;
+import io.erda.rdma.rings.QueueLayout;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -1500,7 +1501,7 @@ public abstract class DeviceContract {
   }
 
   /** The seed of this run; replay it with {@code -Derda.seed=N}. */
-  protected static long seed() {
+  public static long seed() {
     return Long.getLong("erda.seed", System.nanoTime());
   }
 }

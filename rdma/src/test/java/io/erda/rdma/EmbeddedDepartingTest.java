@@ -3,6 +3,8 @@ package io.erda.rdma;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.erda.rdma.embedded.EmbeddedDevice;
+import io.erda.rdma.embedded.EmbeddedNetwork;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.pmem.libc.Libc;
+import io.erda.rdma.shm.ShmDevice;
+import io.erda.rdma.shm.ShmOptions;
 import io.erda.rdma.tcp.TcpClientDevice;
 import io.erda.rdma.tcp.TcpOptions;
 import io.erda.rdma.tcp.TcpServerDevice;

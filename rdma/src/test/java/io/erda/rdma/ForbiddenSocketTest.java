@@ -3,6 +3,7 @@ package io.erda.rdma;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
+import io.erda.rdma.shm.ShmQueuePair;
 import io.erda.testing.Threads;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,6 +2,11 @@ package io.erda.rdma;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.erda.rdma.rings.QueueLayout;
+import io.erda.rdma.rings.RegistryLayout;
+import io.erda.rdma.rings.Ring;
+import io.erda.rdma.shm.ShmRegistry;
+import io.erda.rdma.shm.ShmSocket;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -3,6 +3,8 @@ package io.erda.rdma;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.erda.pmem.Backing;
+import io.erda.rdma.shm.ShmDevice;
+import io.erda.rdma.shm.ShmOptions;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

@@ -3,6 +3,8 @@ package io.erda.rdma;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 
+import io.erda.rdma.rings.QueueLayout;
+import io.erda.rdma.rings.Ring;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -8,6 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.pmem.Backing;
+import io.erda.rdma.rings.RegistryLayout;
+import io.erda.rdma.shm.ShmDevice;
+import io.erda.rdma.shm.ShmOptions;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.lang.foreign.Arena;

@@ -1,6 +1,9 @@
 package io.erda.rdma;
 
 import io.erda.pmem.Backing;
+import io.erda.rdma.shm.ShmDevice;
+import io.erda.rdma.shm.ShmOptions;
+import io.erda.rdma.shm.ShmRegistry;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -11,7 +14,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /** Two shm devices of one JVM in a directory. */
-final class ShmFixture implements DeviceFixture {
+public final class ShmFixture implements DeviceFixture {
   private final Path directory;
   private final Path served;
   private final ShmDevice server;
@@ -19,7 +22,7 @@ final class ShmFixture implements DeviceFixture {
   private final Arena arena = Arena.ofShared();
   private int files;
 
-  ShmFixture(Path directory) throws IOException {
+  public ShmFixture(Path directory) throws IOException {
     this.directory = directory;
     this.served = directory.resolve("shm");
     this.server = ShmDevice.open(ShmOptions.toServe(served, System::nanoTime));

@@ -4,6 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.pmem.Backing;
+import io.erda.rdma.rings.QueueLayout;
+import io.erda.rdma.rings.Ring;
+import io.erda.rdma.shm.QueueFile;
+import io.erda.rdma.shm.ShmDevice;
+import io.erda.rdma.shm.ShmDirectory;
+import io.erda.rdma.shm.ShmOptions;
+import io.erda.rdma.shm.ShmSocket;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -7,6 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.pmem.MappedDirectory;
 import io.erda.pmem.PersistentMemory;
+import io.erda.rdma.rings.QueueLayout;
+import io.erda.rdma.shm.ShmDevice;
+import io.erda.rdma.shm.ShmDirectory;
+import io.erda.rdma.shm.ShmOptions;
+import io.erda.rdma.shm.ShmSocket;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

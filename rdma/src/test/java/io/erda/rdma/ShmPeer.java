@@ -1,6 +1,9 @@
 package io.erda.rdma;
 
 import io.erda.pmem.Backing;
+import io.erda.rdma.rings.QueueLayout;
+import io.erda.rdma.shm.ShmDevice;
+import io.erda.rdma.shm.ShmOptions;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;

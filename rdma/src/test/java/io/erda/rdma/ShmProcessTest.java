@@ -7,6 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.pmem.Backing;
+import io.erda.rdma.rings.QueueLayout;
+import io.erda.rdma.shm.ShmDevice;
+import io.erda.rdma.shm.ShmOptions;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.pmem.libc.Libc;
+import io.erda.rdma.shm.ShmListener;
+import io.erda.rdma.shm.ShmSocket;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.StandardProtocolFamily;

@@ -2,4 +2,4 @@
  * Kill torture: real processes, killed, stopped and restarted at random, and the complete history
  * checked afterwards.
  */
-package io.erda.launcher.torture;
+package io.erda.torture;

@@ -14,6 +14,8 @@ import io.erda.pmem.HeapDirectory;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.Survives;
 import io.erda.protocol.Result;
+import io.erda.server.engine.files.StoreGeometry;
+import io.erda.server.engine.store.StoreEngine;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

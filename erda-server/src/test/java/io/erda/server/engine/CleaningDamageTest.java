@@ -7,6 +7,7 @@ import io.erda.hashtable.HashTable;
 import io.erda.hashtable.VersionWord;
 import io.erda.pmem.HeapDirectory;
 import io.erda.pmem.Survives;
+import io.erda.server.engine.tables.Tables;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 

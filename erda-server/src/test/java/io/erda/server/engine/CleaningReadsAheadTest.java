@@ -8,6 +8,7 @@ import io.erda.pmem.ForwardingMemory;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
 import io.erda.pmem.Survives;
+import io.erda.server.engine.service.ServerCore;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -12,9 +12,9 @@ import java.lang.foreign.MemorySegment;
  * Ends the process, as far as the store can tell, right before its n-th store; what was stored
  * stays (a process crash).
  */
-final class CrashingDirectory extends ForwardingDirectory {
+public final class CrashingDirectory extends ForwardingDirectory {
   /** The end of a process: no production code catches it. */
-  static final class Crash extends Error {
+  public static final class Crash extends Error {
     private static final long serialVersionUID = 1L;
 
     Crash() {
@@ -24,7 +24,7 @@ final class CrashingDirectory extends ForwardingDirectory {
 
   private long storesLeft;
 
-  CrashingDirectory(MemoryDirectory directory, long storesLeft) {
+  public CrashingDirectory(MemoryDirectory directory, long storesLeft) {
     super(directory);
     this.storesLeft = storesLeft;
   }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.hashtable.VersionWord;
 import io.erda.pmem.HeapDirectory;
+import io.erda.server.engine.store.StoreEngine;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.junit.jupiter.api.Test;

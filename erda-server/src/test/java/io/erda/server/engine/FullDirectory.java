@@ -8,10 +8,10 @@ import io.erda.pmem.PersistentMemory;
 import java.io.IOException;
 
 /** Has no room for tables while it is {@link #full}. */
-final class FullDirectory extends ForwardingDirectory {
-  boolean full;
+public final class FullDirectory extends ForwardingDirectory {
+  public boolean full;
 
-  FullDirectory(MemoryDirectory directory) {
+  public FullDirectory(MemoryDirectory directory) {
     super(directory);
   }
 

@@ -1,6 +1,7 @@
 package io.erda.server.engine;
 
 import io.erda.pmem.PersistentMemory;
+import io.erda.server.engine.publishing.Syncs;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;

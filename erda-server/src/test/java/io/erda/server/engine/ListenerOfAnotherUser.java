@@ -6,7 +6,7 @@ import io.erda.rdma.QueuePair;
 import java.lang.foreign.MemorySegment;
 
 /** A listener whose peers are all of one user, who is not the server's own. */
-record ListenerOfAnotherUser(Listener listener, String user) implements Listener {
+public record ListenerOfAnotherUser(Listener listener, String user) implements Listener {
   @Override
   public ConnectionRequest poll() {
     ConnectionRequest request = listener.poll();

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.erda.pmem.HeapDirectory;
 import io.erda.pmem.PersistentMemory;
 import io.erda.protocol.ErdaException;
+import io.erda.server.engine.files.StoreFiles;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

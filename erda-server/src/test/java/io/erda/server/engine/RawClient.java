@@ -20,6 +20,7 @@ import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Status;
 import io.erda.rdma.Work;
+import io.erda.server.engine.service.ServerCore;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -29,26 +30,26 @@ import java.util.ArrayDeque;
 /**
  * A peer that says what a test tells it to, right or wrong, and steps the server while it waits.
  */
-final class RawClient {
+public final class RawClient {
   private static final int SLOTS = 16;
   private static final int SLOT_BYTES = Protocol.MESSAGE_BYTES_MAX;
 
   /** Enough for an answer that comes over a socket. */
   private static final int TURNS_MAX = 3_000_000;
 
-  final QueuePair queuePair;
-  final MemoryRegion memory;
+  public final QueuePair queuePair;
+  public final MemoryRegion memory;
   private final ServerCore core;
   private final ArrayDeque<Integer> received = new ArrayDeque<>();
   private int connectStatus = -1;
-  boolean disconnected;
+  public boolean disconnected;
 
   /** How the WRITE ended that failed last; {@link Status#SUCCESS} before the first. */
   int writeStatus = Status.SUCCESS;
 
   private long nextRequest = 1;
 
-  RawClient(ServerCore core, Device device, String address, MemorySegment hello) {
+  public RawClient(ServerCore core, Device device, String address, MemorySegment hello) {
     this.core = core;
     MemorySegment buffers = Arena.ofAuto().allocate((SLOTS + 1L) * SLOT_BYTES + (1 << 16), 64);
     this.memory = device.register(buffers, Backing.none(buffers.byteSize()), Access.LOCAL);
@@ -61,24 +62,24 @@ final class RawClient {
     }
   }
 
-  static MemorySegment hello() {
+  public static MemorySegment hello() {
     return Handshake.encode(
         new Handshake.Hello(Protocol.VERSION, Protocol.LAYOUT_VERSION, null, 1, null));
   }
 
-  boolean connected() {
+  public boolean connected() {
     return connectStatus == Status.SUCCESS;
   }
 
-  Handshake.Welcome welcome() {
+  public Handshake.Welcome welcome() {
     return Handshake.decodeWelcome(queuePair.privateData());
   }
 
-  Handshake.Refusal refusal() {
+  public Handshake.Refusal refusal() {
     return Handshake.decodeRefusal(queuePair.privateData());
   }
 
-  void step() {
+  public void step() {
     core.doWork();
     queuePair.poll(
         (wrId, opcode, status, byteLength, imm) -> {
@@ -96,22 +97,22 @@ final class RawClient {
   }
 
   /** Where a request is built: header at 0. */
-  MemorySegment request() {
+  public MemorySegment request() {
     return memory.memory().asSlice((long) SLOTS * SLOT_BYTES, SLOT_BYTES);
   }
 
   /** Sends what {@link #request} holds, as it is. */
-  void sendRaw(int length) {
+  public void sendRaw(int length) {
     assertTrue(queuePair.post(Work.send().local(memory, (long) SLOTS * SLOT_BYTES, length)));
   }
 
   /** Puts the right header before the request's body, sends it, and returns the response. */
-  MemorySegment ask(int type, int length) {
+  public MemorySegment ask(int type, int length) {
     send(type, length);
     return response();
   }
 
-  void send(int type, int length) {
+  public void send(int type, int length) {
     Message.putHeader(
         request(),
         0,
@@ -125,12 +126,12 @@ final class RawClient {
   }
 
   /** Whether an answer is there that was not taken. */
-  boolean isAnswered() {
+  public boolean isAnswered() {
     return !received.isEmpty();
   }
 
   /** The next response, or null when the connection ended instead. */
-  MemorySegment response() {
+  public MemorySegment response() {
     for (int turn = 0; turn < TURNS_MAX && received.isEmpty() && !disconnected; turn++) {
       step();
     }
@@ -145,7 +146,7 @@ final class RawClient {
   }
 
   /** An extent as the server granted it. */
-  record Leased(
+  public record Leased(
       int result,
       long reservation,
       int head,
@@ -155,7 +156,7 @@ final class RawClient {
       int length,
       long key) {}
 
-  Leased lease(int head, int bytes) {
+  public Leased lease(int head, int bytes) {
     Message.putInt(request(), Message.LEASE_HEAD, head);
     Message.putInt(request(), Message.LEASE_BYTES_MIN, bytes);
     MemorySegment response = ask(Message.LEASE, Message.LEASE_REQUEST_BYTES);
@@ -170,13 +171,13 @@ final class RawClient {
         Message.getLong(response, Message.LEASED_KEY));
   }
 
-  LogGeometry geometry() {
+  public LogGeometry geometry() {
     return new LogGeometry(
         welcome().heads(), welcome().regionBytes(), welcome().segmentBytes(), 1024);
   }
 
   /** WRITEs an object at a place of an extent. Returns its bytes. */
-  int write(Leased leased, long place, byte[] key, byte[] value, long regionKey) {
+  public int write(Leased leased, long place, byte[] key, byte[] value, long regionKey) {
     int offset = geometry().offset(leased.regionIndex, place);
     int bytes = ObjectLayout.bytes(key.length, value == null ? 0 : value.length);
     long at = (SLOTS + 1L) * SLOT_BYTES;
@@ -200,7 +201,7 @@ final class RawClient {
     return bytes;
   }
 
-  int publish(Leased leased, long place, int bytes, int flags) {
+  public int publish(Leased leased, long place, int bytes, int flags) {
     putPublish(leased, place, bytes, flags);
     MemorySegment response = ask(Message.PUBLISH, Message.PUBLISH_REQUEST_BYTES);
     return Message.result(response, 0);
@@ -220,7 +221,7 @@ final class RawClient {
   }
 
   /** Builds a request to publish, without a value that is expected. */
-  void putPublish(Leased leased, long place, int bytes, int flags) {
+  public void putPublish(Leased leased, long place, int bytes, int flags) {
     Message.putLong(request(), Message.PUBLISH_RESERVATION, leased.reservation);
     Message.putInt(request(), Message.PUBLISH_OFFSET, geometry().offset(leased.regionIndex, place));
     Message.putInt(request(), Message.PUBLISH_OBJECT_BYTES, bytes);
@@ -229,12 +230,12 @@ final class RawClient {
   }
 
   /** Announces an object that is to be written. Returns the response. */
-  MemorySegment announce(Leased leased, long place, byte[] key, int bytes, int flags) {
+  public MemorySegment announce(Leased leased, long place, byte[] key, int bytes, int flags) {
     return ask(Message.ANNOUNCE, buildAnnouncement(leased, place, key, bytes, flags));
   }
 
   /** Sends an announcement and does not wait for its answer. */
-  void announceLater(Leased leased, long place, byte[] key, int bytes, int flags) {
+  public void announceLater(Leased leased, long place, byte[] key, int bytes, int flags) {
     send(Message.ANNOUNCE, buildAnnouncement(leased, place, key, bytes, flags));
   }
 
@@ -243,14 +244,14 @@ final class RawClient {
    *
    * @param expected counts with {@link Message#FLAG_IF_EQUAL} alone
    */
-  MemorySegment announceIf(
+  public MemorySegment announceIf(
       Leased leased, long place, byte[] key, int bytes, int flags, MemorySegment expected) {
     announceIfLater(leased, place, key, bytes, flags, expected);
     return response();
   }
 
   /** The same without waiting for the answer. */
-  void announceIfLater(
+  public void announceIfLater(
       Leased leased, long place, byte[] key, int bytes, int flags, MemorySegment expected) {
     int length = buildAnnouncement(leased, place, key, bytes, flags);
     if ((flags & Message.FLAG_IF_EQUAL) != 0) {
@@ -281,7 +282,7 @@ final class RawClient {
   }
 
   /** Remote key of a region, from the map. */
-  long regionKey(Leased leased) {
+  public long regionKey(Leased leased) {
     Message.putLong(request(), Message.MAP_FROM, 0);
     MemorySegment map = ask(Message.MAP, Message.MAP_REQUEST_BYTES);
     assertEquals(Result.OK, Message.result(map, 0));

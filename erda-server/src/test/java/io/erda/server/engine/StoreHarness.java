@@ -13,6 +13,14 @@ import io.erda.logstore.ObjectWriter;
 import io.erda.logstore.Region;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.protocol.Result;
+import io.erda.server.engine.files.StoreGeometry;
+import io.erda.server.engine.files.StoreWishes;
+import io.erda.server.engine.files.TableGrowthOptions;
+import io.erda.server.engine.inspection.StoreInspection;
+import io.erda.server.engine.publishing.PublishRequest;
+import io.erda.server.engine.store.StoreEngine;
+import io.erda.server.engine.store.StoreOpening;
+import io.erda.server.engine.tables.Tables;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -24,13 +32,15 @@ import java.util.Random;
  * Drives an engine as the server core does, without connections: one writer with an extent per
  * object.
  */
-final class StoreHarness {
-  static final StoreGeometry TINY = new StoreGeometry(new LogGeometry(2, 1 << 16, 4096, 8), 16);
+public final class StoreHarness {
+  public static final StoreGeometry TINY =
+      new StoreGeometry(new LogGeometry(2, 1 << 16, 4096, 8), 16);
 
   /** Four slots a step, so that much happens in the middle. */
-  static final TableGrowthOptions SLOWLY = new TableGrowthOptions(StoreGeometry.BUCKETS_MAX, 4, 0);
+  public static final TableGrowthOptions SLOWLY =
+      new TableGrowthOptions(StoreGeometry.BUCKETS_MAX, 4, 0);
 
-  final StoreEngine engine;
+  public final StoreEngine engine;
   private long nowNs;
   private final PublishRequest[] batch = new PublishRequest[16];
   private int batched;
@@ -40,21 +50,21 @@ final class StoreHarness {
     engine.growth().options(SLOWLY);
   }
 
-  static StoreHarness open(MemoryDirectory directory) {
+  public static StoreHarness open(MemoryDirectory directory) {
     return open(directory, TINY);
   }
 
-  static StoreHarness open(MemoryDirectory directory, StoreGeometry geometry) {
+  public static StoreHarness open(MemoryDirectory directory, StoreGeometry geometry) {
     return new StoreHarness(StoreOpening.open(directory, geometry, new Random(7)));
   }
 
   /** Opens a store that exists, with another capacity. */
-  static StoreHarness open(MemoryDirectory directory, StoreWishes wishes) {
+  public static StoreHarness open(MemoryDirectory directory, StoreWishes wishes) {
     return new StoreHarness(StoreOpening.open(directory, null, wishes, null, new Random(7)));
   }
 
   /** Puts one value, or deletes with null; returns the server's result. */
-  int put(String key, byte[] value) {
+  public int put(String key, byte[] value) {
     if (add(key, value) == null) {
       return Result.LOG_FULL;
     }
@@ -64,7 +74,7 @@ final class StoreHarness {
   }
 
   /** A step of the table's growth, a millisecond after the one before. */
-  int grow() {
+  public int grow() {
     return engine.growth().doWork(nowNs += 1_000_000);
   }
 
@@ -74,7 +84,7 @@ final class StoreHarness {
   }
 
   /** Writes an object to the log and adds its publication to the batch; null when it is full. */
-  PublishRequest add(String key, byte[] value) {
+  public PublishRequest add(String key, byte[] value) {
     byte[] keyBytes = key.getBytes();
     byte[] valueBytes = value == null ? new byte[0] : value;
     long keyWord = engine.keyWord(MemorySegment.ofArray(keyBytes), 0, keyBytes.length);
@@ -112,7 +122,7 @@ final class StoreHarness {
     return request;
   }
 
-  int[] publish() {
+  public int[] publish() {
     engine.publication().begin(batch, batched);
     assertTrue(engine.publication().advance(), "nothing waits for a device");
     int[] results = new int[batched];
@@ -126,7 +136,7 @@ final class StoreHarness {
   }
 
   /** The committed value of a key, or null. */
-  byte[] get(String key) {
+  public byte[] get(String key) {
     byte[] keyBytes = key.getBytes();
     MemorySegment keySegment = MemorySegment.ofArray(keyBytes);
     long keyWord = engine.keyWord(keySegment, 0, keyBytes.length);
@@ -151,7 +161,7 @@ final class StoreHarness {
   }
 
   /** The findings of an inspection of the store. */
-  List<String> findings() {
+  public List<String> findings() {
     List<String> findings = new ArrayList<>();
     new StoreInspection(
             engine,
@@ -160,7 +170,7 @@ final class StoreHarness {
     return findings;
   }
 
-  void requireOk(int result) {
+  public void requireOk(int result) {
     assertEquals(Result.OK, result, Result.name(result));
   }
 }

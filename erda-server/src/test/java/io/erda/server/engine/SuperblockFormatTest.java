@@ -13,6 +13,8 @@ import io.erda.protocol.Promise;
 import io.erda.protocol.PutMode;
 import io.erda.protocol.StoreTables;
 import io.erda.protocol.SuperblockLayout;
+import io.erda.server.engine.files.StoreFiles;
+import io.erda.server.engine.files.Superblock;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -10,6 +10,8 @@ import io.erda.logstore.LogGeometry;
 import io.erda.pmem.HeapDirectory;
 import io.erda.pmem.Survives;
 import io.erda.protocol.Result;
+import io.erda.server.engine.files.StoreGeometry;
+import io.erda.server.engine.tables.TableGrowth;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;

@@ -11,6 +11,7 @@ import io.erda.logstore.LogStore;
 import io.erda.logstore.Region;
 import io.erda.pmem.HeapDirectory;
 import io.erda.protocol.Result;
+import io.erda.server.engine.store.StoreEngine;
 import org.junit.jupiter.api.Test;
 
 /**

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.erda.pmem.CountedDirectory;
 import io.erda.pmem.HeapDirectory;
 import io.erda.rdma.Device;
-import io.erda.rdma.EmbeddedNetwork;
+import io.erda.rdma.embedded.EmbeddedNetwork;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.erda.pmem.HeapDirectory;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.rdma.Device;
-import io.erda.rdma.EmbeddedNetwork;
+import io.erda.rdma.embedded.EmbeddedNetwork;
 import java.io.IOException;
 import java.util.Random;
 import org.junit.jupiter.api.Test;

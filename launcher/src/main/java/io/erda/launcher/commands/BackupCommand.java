@@ -6,7 +6,7 @@ import io.erda.console.TerminalProgress;
 import io.erda.console.UserError;
 import io.erda.launcher.backup.BackupWriter;
 import io.erda.server.Niceness;
-import io.erda.server.engine.StoreFiles;
+import io.erda.server.engine.files.StoreFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;

@@ -3,7 +3,7 @@ package io.erda.launcher.doctor;
 import io.erda.logstore.LogFiles;
 import io.erda.pmem.Listing;
 import io.erda.protocol.Protocol;
-import io.erda.server.engine.StoreFiles;
+import io.erda.server.engine.files.StoreFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

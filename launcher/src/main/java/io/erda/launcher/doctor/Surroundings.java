@@ -1,7 +1,7 @@
 package io.erda.launcher.doctor;
 
 import io.erda.pmem.Listing;
-import io.erda.server.engine.StoreFiles;
+import io.erda.server.engine.files.StoreFiles;
 import io.erda.verbs.DeviceAbilities;
 import io.erda.verbs.ffm.FfmProvider;
 import java.io.IOException;

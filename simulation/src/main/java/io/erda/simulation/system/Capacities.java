@@ -2,7 +2,7 @@ package io.erda.simulation.system;
 
 import io.erda.logstore.LogFiles;
 import io.erda.logstore.LogGeometry;
-import io.erda.server.engine.StoreFiles;
+import io.erda.server.engine.files.StoreFiles;
 import io.erda.simulation.SimulatedDisk.Aim;
 import java.util.SplittableRandom;
 

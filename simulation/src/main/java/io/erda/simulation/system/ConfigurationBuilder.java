@@ -1,8 +1,8 @@
 package io.erda.simulation.system;
 
 import io.erda.client.ClientOptions;
-import io.erda.server.engine.ServiceOptions;
-import io.erda.server.engine.StoreGeometry;
+import io.erda.server.engine.files.StoreGeometry;
+import io.erda.server.engine.service.ServiceOptions;
 import io.erda.simulation.NetworkModel;
 import io.erda.simulation.PersistenceDomain;
 import java.util.Set;

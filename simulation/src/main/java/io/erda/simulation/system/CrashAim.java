@@ -2,7 +2,7 @@ package io.erda.simulation.system;
 
 import io.erda.logstore.LogFiles;
 import io.erda.protocol.Root;
-import io.erda.server.engine.StoreFiles;
+import io.erda.server.engine.files.StoreFiles;
 import io.erda.simulation.SimulatedDisk;
 import io.erda.simulation.SimulatedDisk.Aim;
 

@@ -1,7 +1,7 @@
 package io.erda.simulation.system;
 
 import io.erda.protocol.ErdaException;
-import io.erda.server.engine.StoreFiles;
+import io.erda.server.engine.files.StoreFiles;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

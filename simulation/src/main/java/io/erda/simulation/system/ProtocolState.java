@@ -4,7 +4,7 @@ import io.erda.hashtable.HashTable;
 import io.erda.hashtable.VersionWord;
 import io.erda.logstore.LogFiles;
 import io.erda.protocol.SuperblockLayout;
-import io.erda.server.engine.StoreFiles;
+import io.erda.server.engine.files.StoreFiles;
 import io.erda.simulation.SimulatedDisk;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -4,7 +4,7 @@ import io.erda.pmem.MemoryDirectory;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Root;
 import io.erda.rdma.Device;
-import io.erda.server.engine.StoreFiles;
+import io.erda.server.engine.files.StoreFiles;
 import io.erda.simulation.SimulatedCrash;
 import io.erda.simulation.SimulatedDevice;
 import java.io.IOException;

@@ -1,7 +1,7 @@
 package io.erda.simulation.system;
 
 import io.erda.pmem.PersistentMemory;
-import io.erda.server.engine.Syncs;
+import io.erda.server.engine.publishing.Syncs;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;

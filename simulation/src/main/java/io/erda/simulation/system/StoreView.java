@@ -9,7 +9,7 @@ import io.erda.logstore.LogGeometry;
 import io.erda.logstore.ObjectChecksum;
 import io.erda.logstore.ObjectLayout;
 import io.erda.protocol.Root;
-import io.erda.server.engine.StoreFiles;
+import io.erda.server.engine.files.StoreFiles;
 import io.erda.simulation.SimulatedDisk;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

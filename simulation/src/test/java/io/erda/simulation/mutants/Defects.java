@@ -9,7 +9,7 @@ import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Work;
-import io.erda.server.engine.Syncs;
+import io.erda.server.engine.publishing.Syncs;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.reflect.Constructor;

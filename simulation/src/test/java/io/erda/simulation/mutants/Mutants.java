@@ -47,9 +47,10 @@ final class Mutants {
   private static final String OPERATION = "client.Operation";
   private static final ClassDesc MOVE_CLASS = ClassDesc.of("io.erda.hashtable.Displacement");
   private static final ClassDesc MEMORY_CLASS = ClassDesc.of("io.erda.pmem.PersistentMemory");
-  private static final ClassDesc GET_CLASS = ClassDesc.of("io.erda.client.Get");
-  private static final ClassDesc MAP_CLASS = ClassDesc.of("io.erda.client.RegionMap");
-  private static final ClassDesc OPERATION_CLASS = ClassDesc.of("io.erda.client.Operation");
+  private static final ClassDesc GET_CLASS = ClassDesc.of("io.erda.client.gets.Get");
+  private static final ClassDesc MAP_CLASS = ClassDesc.of("io.erda.client.connections.RegionMap");
+  private static final ClassDesc OPERATION_CLASS =
+      ClassDesc.of("io.erda.client.operations.Operation");
 
   /** The local variable of {@code DirectGet.run} that holds the map. */
   private static final int NOW = 4;

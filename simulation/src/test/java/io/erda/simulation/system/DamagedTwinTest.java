@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.client.ClientOptions;
 import io.erda.logstore.LogGeometry;
-import io.erda.server.engine.ServiceOptions;
-import io.erda.server.engine.StoreGeometry;
+import io.erda.server.engine.files.StoreGeometry;
+import io.erda.server.engine.service.ServiceOptions;
 import io.erda.simulation.NetworkModel;
 import io.erda.simulation.PersistenceDomain;
 import io.erda.simulation.Seeds;

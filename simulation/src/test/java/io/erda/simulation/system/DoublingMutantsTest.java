@@ -6,7 +6,7 @@ import io.erda.pmem.MemoryDirectory;
 import io.erda.protocol.StoreTables;
 import io.erda.protocol.SuperblockLayout;
 import io.erda.rdma.QueuePair;
-import io.erda.server.engine.StoreGeometry;
+import io.erda.server.engine.files.StoreGeometry;
 import io.erda.simulation.system.TableMutants.Mutant;
 import java.io.IOException;
 import java.util.SplittableRandom;

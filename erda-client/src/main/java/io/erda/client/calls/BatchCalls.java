@@ -1,0 +1,394 @@
+package io.erda.client.calls;
+
+import io.erda.client.connections.KnownStore;
+import io.erda.client.gets.DirectGets;
+import io.erda.client.gets.Get;
+import io.erda.client.operations.Operation;
+import io.erda.client.puts.Put;
+import io.erda.pmem.MemoryGuard;
+import io.erda.protocol.ErdaException;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/**
+ * Calls with several keys. The keys are taken in groups of as many as there are operations; those
+ * of a group are under way together, each of them a get or a put as in a call of its own, and each
+ * has an outcome of its own.
+ *
+ * <p>When something is thrown in the middle that is no outcome of an operation (memory of the
+ * caller's is not there, the stack is at its end), what is under way is brought to an end and told
+ * first; what was not begun with is {@link ErdaException.Unavailable}.
+ */
+public final class BatchCalls {
+  /**
+   * How many operations are under way together: as many cache misses as a core waits for at once,
+   * and one half of the requests that a connection may have out.
+   */
+  public static final int DEPTH_MAX = 16;
+
+  /** The length of a value that could not be read. */
+  public static final long FAILED = -2;
+
+  private final ClientCore core;
+  private final KnownStore store;
+  private final BlockingCalls calls;
+  private final DirectGets direct;
+  private final Get[] gets;
+  private final Put[] puts;
+
+  /** Which key of the call the operation at each place of the group is for. */
+  private final int[] keyOf;
+
+  // The group.
+  private int next;
+  private int size;
+  private int begun;
+
+  // The call.
+  private ErdaException[] errors;
+  private int failed;
+  private Throwable thrown;
+
+  /**
+   * REQUIRES: {@link ClientCore#makeAll} was called, and nothing is under way.
+   *
+   * @param calls of the same client
+   */
+  public BatchCalls(ClientCore core, BlockingCalls calls) {
+    this.core = core;
+    this.calls = calls;
+    store = core.context.store();
+    direct = core.directGets();
+    int depth = core.depth();
+    gets = new Get[depth];
+    puts = new Put[depth];
+    keyOf = new int[depth];
+    for (int i = 0; i < depth; i++) {
+      gets[i] = core.get(i);
+      puts[i] = core.put(i);
+    }
+  }
+
+  /**
+   * Looks at all arguments before anything is done.
+   *
+   * @param values null for deletes
+   * @param valuesAreTaken whether the values are copied into, as gets do
+   * @throws NullPointerException when a segment is missing
+   * @throws IllegalArgumentException when the lengths differ, or a segment that is copied into is
+   *     read-only
+   * @throws IllegalStateException when the arena of a segment is closed
+   * @throws WrongThreadException when another thread alone may use a segment
+   */
+  public static void requireAll(
+      MemorySegment[] keys,
+      MemorySegment[] values,
+      boolean valuesAreTaken,
+      int outcomes,
+      int errors) {
+    int count = keys.length;
+    int valueCount = values == null ? count : values.length;
+    if (valueCount != count || outcomes != count || errors != count) {
+      throw new IllegalArgumentException(
+          "arrays of different lengths: "
+              + count
+              + " keys, "
+              + valueCount
+              + " values, room for "
+              + outcomes
+              + " outcomes and "
+              + errors
+              + " errors");
+    }
+    for (int i = 0; i < count; i++) {
+      if (keys[i] == null || values != null && values[i] == null) {
+        throw new NullPointerException("segment " + i + " of " + count);
+      }
+    }
+    CallersMemory.requireAll(keys, "key");
+    if (valuesAreTaken) {
+      CallersMemory.requireAllWritable(values, "the segment for value");
+    } else if (values != null) {
+      CallersMemory.requireAll(values, "value");
+    }
+  }
+
+  // Gets.
+
+  /** Returns how many failed. */
+  public int get(byte[][] keys, byte[][] values, ErdaException[] toldErrors) {
+    open(toldErrors);
+    for (byte[] key : keys) {
+      if (key == null) {
+        throw new NullPointerException("a key is null");
+      }
+    }
+    while (next < keys.length) {
+      for (size = 0; size < gets.length && next < keys.length; next++) {
+        if (takes(store.unfitKey(keys[next].length))) {
+          gets[size].key(keys[next]);
+          keyOf[size++] = next;
+        }
+      }
+      runGets();
+      for (int i = 0; i < size; i++) {
+        Get get = gets[i];
+        if (tell(i, get) && get.length >= 0) {
+          byte[] value = new byte[(int) get.length];
+          get.copyValue(value);
+          values[keyOf[i]] = value;
+        }
+      }
+      endGroup();
+    }
+    return failed;
+  }
+
+  /** Returns how many failed. */
+  public int get(
+      MemorySegment[] keys, MemorySegment[] into, long[] lengths, ErdaException[] toldErrors) {
+    open(toldErrors);
+    Arrays.fill(lengths, FAILED);
+    while (next < keys.length) {
+      for (size = 0; size < gets.length && next < keys.length; next++) {
+        if (takes(store.unfitKey(keys[next].byteSize()))) {
+          gets[size].key(keys[next]);
+          keyOf[size++] = next;
+        }
+      }
+      runGets();
+      for (int i = 0; i < size; i++) {
+        Get get = gets[i];
+        if (tell(i, get)) {
+          int key = keyOf[i];
+          if (get.length > 0 && get.length <= into[key].byteSize()) {
+            get.copyValue(into[key]);
+          }
+          lengths[key] = get.length;
+        }
+      }
+      endGroup();
+    }
+    return failed;
+  }
+
+  /** Runs the gets of the group, whose keys are set. Each of them has its outcome then. */
+  private void runGets() {
+    for (int i = 0; i < size; i++) {
+      gets[i].error = null;
+    }
+    int decided = size == 0 ? 0 : direct.run(gets, size);
+    if (decided == size) {
+      calls.endedAtOnce(size);
+      return;
+    }
+    try {
+      for (begun = 0; begun < size; begun++) {
+        if (gets[begun].length < 0) {
+          gets[begun].begin();
+        }
+      }
+      calls.drive(gets, size);
+    } catch (RuntimeException | Error e) {
+      cutShort(gets, e);
+    }
+    if (core.isClosed()) {
+      // What was found is gone with the memory that it was in.
+      for (int i = 0; i < size; i++) {
+        gets[i].error = gets[i].error == null ? closed() : gets[i].error;
+      }
+    }
+  }
+
+  // Puts and deletes.
+
+  /**
+   * Puts, or deletes when {@code values} is null. Returns how many failed.
+   *
+   * @param existed what deletes say; null for puts
+   */
+  public int put(
+      MemorySegment[] keys, MemorySegment[] values, boolean[] existed, ErdaException[] toldErrors) {
+    open(toldErrors);
+    while (next < keys.length) {
+      try {
+        beginPuts(keys, values);
+      } catch (RuntimeException | Error e) {
+        beginningFailed(e);
+      }
+      runPuts();
+      for (int i = 0; i < size; i++) {
+        if (tell(i, puts[i]) && existed != null) {
+          existed[keyOf[i]] = puts[i].existed;
+        }
+      }
+      endGroup();
+    }
+    return failed;
+  }
+
+  /** Begins with the puts of the next group. */
+  private void beginPuts(MemorySegment[] keys, MemorySegment[] values) {
+    size = 0;
+    begun = 0;
+    // As for a single put: hear of a server that went away before anything is sent to it.
+    core.doWork();
+    for (; size < puts.length && next < keys.length; next++) {
+      MemorySegment key = keys[next];
+      MemorySegment value = values == null ? null : values[next];
+      ErdaException bad = store.unfitKey(key.byteSize());
+      if (bad == null && value != null) {
+        bad = store.unfitValue(key.byteSize(), value.byteSize());
+      }
+      if (takes(bad)) {
+        puts[size].error = null;
+        keyOf[size++] = next;
+        puts[begun].build(key, value);
+        puts[begun].begin();
+        begun++;
+      }
+    }
+  }
+
+  /** A put could not be built, or its beginning was cut short. */
+  private void beginningFailed(Throwable e) {
+    if (begun == size) {
+      thrown = e;
+      return;
+    }
+    // The key that was begun with is no longer the next one.
+    next++;
+    Put put = puts[begun++];
+    if (put.active()) {
+      endCutShort(put, e);
+    } else {
+      thrown = e;
+      if (put.step == Operation.IDLE) {
+        put.error = notBegun(e);
+      }
+    }
+  }
+
+  private void runPuts() {
+    try {
+      calls.drive(puts, size);
+    } catch (RuntimeException | Error e) {
+      begun = size;
+      cutShort(puts, e);
+    }
+  }
+
+  // What both share.
+
+  private void open(ErdaException[] toldErrors) {
+    // A call that threw may have left the group of before.
+    next = 0;
+    failed = 0;
+    thrown = null;
+    errors = toldErrors;
+    Arrays.fill(errors, null);
+  }
+
+  /** Whether the key that {@link #next} names is begun with; otherwise its outcome is told. */
+  private boolean takes(ErdaException bad) {
+    if (bad != null) {
+      fail(next, bad);
+    }
+    return bad == null;
+  }
+
+  private void fail(int key, ErdaException error) {
+    errors[key] = error;
+    failed++;
+  }
+
+  /** Tells how an operation of the group ended, and frees it. Returns whether it is done. */
+  private boolean tell(int place, Operation operation) {
+    operation.step = Operation.IDLE;
+    if (operation.error != null) {
+      fail(keyOf[place], operation.error);
+    }
+    return operation.error == null;
+  }
+
+  /** Ends what an exception left under way, so that every operation has an outcome. */
+  private void cutShort(Operation[] operations, Throwable e) {
+    boolean some = false;
+    for (int i = 0; i < size; i++) {
+      Operation each = operations[i];
+      if (each.active()) {
+        endCutShort(each, e);
+        some = true;
+      } else if (i >= begun && each.step == Operation.IDLE && !isDecided(each)) {
+        each.error = notBegun(e);
+      }
+    }
+    if (!some && thrown == null) {
+      thrown = e;
+    }
+  }
+
+  /** A fault in shared memory is what became of the operation; anything else is thrown as well. */
+  private void endCutShort(Operation operation, Throwable e) {
+    core.cutShort(operation, e);
+    if (MemoryGuard.isFault(e)) {
+      operation.error.addSuppressed(e);
+    } else if (thrown == null) {
+      thrown = e;
+    }
+  }
+
+  private static ErdaException notBegun(Throwable e) {
+    return new ErdaException.Unavailable("not begun with: " + e);
+  }
+
+  private static boolean isDecided(Operation operation) {
+    return operation instanceof Get get && get.length >= 0;
+  }
+
+  /**
+   * Says what becomes of the keys behind the group: nothing, when something was thrown, the client
+   * is closed, or nobody in the group found a server.
+   */
+  private void endGroup() {
+    ErdaException why = whyNotOn();
+    if (why != null) {
+      for (; next < errors.length; next++) {
+        fail(next, why);
+      }
+    }
+    Throwable e = thrown;
+    if (e != null) {
+      errors = null;
+      thrown = null;
+      if (e instanceof Error error) {
+        throw error;
+      }
+      throw (RuntimeException) e;
+    }
+  }
+
+  private ErdaException whyNotOn() {
+    if (next == errors.length) {
+      return null;
+    }
+    if (thrown != null) {
+      return notBegun(thrown);
+    }
+    if (core.isClosed()) {
+      return closed();
+    }
+    for (int i = 0; i < size; i++) {
+      if (!(errors[keyOf[i]] instanceof ErdaException.Unavailable)) {
+        return null;
+      }
+    }
+    return size == 0
+        ? null
+        : new ErdaException.Unavailable("not begun with: " + errors[keyOf[size - 1]].getMessage());
+  }
+
+  private static ErdaException closed() {
+    return new ErdaException.Unavailable("the client was closed");
+  }
+}

@@ -1,0 +1,297 @@
+package io.erda.client.calls;
+
+import io.erda.client.ClientOptions;
+import io.erda.client.gets.Get;
+import io.erda.client.iteration.Scan;
+import io.erda.client.operations.Operation;
+import io.erda.client.operations.StatsQuery;
+import io.erda.client.puts.Put;
+import io.erda.pmem.MemoryGuard;
+import io.erda.protocol.ErdaException;
+import io.erda.rdma.Poller;
+import java.lang.foreign.MemorySegment;
+import java.util.Map;
+
+/**
+ * Turns operations into calls: drive the core, poll for a bounded time, then sleep until something
+ * completes.
+ */
+public final class BlockingCalls {
+  /** A sleep is bounded: time-outs of operations are looked at between two. */
+  private static final long AWAIT_NS = 100_000_000;
+
+  /** After how many calls that ended without a poll there is one, to hear of a server that left. */
+  private static final int CALLS_PER_POLL = 64;
+
+  private final ClientCore core;
+  private final Confinement confinement;
+  private Poller poller;
+  private int atOnce;
+
+  public BlockingCalls(ClientCore core, Confinement confinement) {
+    this.core = core;
+    this.confinement = confinement;
+  }
+
+  /** Returns when the first connection is made. @throws ErdaException when it is not */
+  public void connect() {
+    long asked = core.context.options().pollingNs();
+    poller = poller(asked == ClientOptions.SERVER_HINT ? Poller.DEFAULT_BUDGET_NS : asked);
+    core.connect();
+    while (!core.connected()) {
+      if (core.connectFailure() != null) {
+        throw core.connectFailure();
+      }
+      turn(core.doWork());
+    }
+    if (asked == ClientOptions.SERVER_HINT) {
+      poller = poller(Math.max(0, core.context.store().welcome().pollingNs()));
+    }
+  }
+
+  private Poller poller(long budgetNs) {
+    return new Poller(
+        core.context.nanoTime(), Math.min(Poller.DEFAULT_SPIN_NS, budgetNs), budgetNs);
+  }
+
+  /**
+   * The get that each call uses.
+   *
+   * @throws IllegalStateException when an earlier call left it in the middle
+   */
+  public Get freeGet() {
+    Get get = core.freeGet();
+    if (get == null) {
+      throw leftInTheMiddle();
+    }
+    return get;
+  }
+
+  private Put freePut() {
+    Put put = core.freePut();
+    if (put == null) {
+      throw leftInTheMiddle();
+    }
+    return put;
+  }
+
+  /**
+   * An Error that met an operation, such as a stack that overflowed, can meet what ends the
+   * operation too. Nobody knows then what its state is.
+   */
+  private static IllegalStateException leftInTheMiddle() {
+    return new IllegalStateException(
+        "an earlier call of this client was left in the middle by an Error, so the client can't be"
+            + " used any more; close it");
+  }
+
+  /** Whether an Error left an operation in the middle. REQUIRES: no call is under way. */
+  public boolean isLeftInTheMiddle() {
+    return !core.slotsAreFree();
+  }
+
+  /** Runs a get whose key is set. What it found stays until the next one begins. */
+  public void run(Get get) {
+    if (get.runNow()) {
+      if ((++atOnce & CALLS_PER_POLL - 1) == 0) {
+        core.doWork();
+      }
+      return;
+    }
+    try {
+      get.begin();
+      drive(get);
+    } catch (RuntimeException | Error e) {
+      throw cutShort(get, e);
+    }
+    if (get.error != null) {
+      throw free(get);
+    }
+    get.step = Operation.IDLE;
+  }
+
+  /** A put, or a delete when {@code value} is null. Returns what a delete says. */
+  public boolean put(MemorySegment key, MemorySegment value) {
+    // Hear of a server that went away before anything is sent to it: that is the difference between
+    // "unavailable" and "unknown". Where nothing is sent, now and then.
+    if (!core.publishesNow() || (++atOnce & CALLS_PER_POLL - 1) == 0) {
+      core.doWork();
+    }
+    Put put = freePut();
+    put.build(key, value);
+    run(put);
+    return put.existed;
+  }
+
+  /**
+   * A put, or a delete when {@code value} is null, if the key has no value ({@code expected} is
+   * null) or has the one that is expected. Returns whether it was done.
+   */
+  public boolean putIf(MemorySegment key, MemorySegment expected, MemorySegment value) {
+    core.doWork();
+    Put put = freePut();
+    put.build(key, value);
+    if (expected == null) {
+      put.onlyIfAbsent();
+    } else {
+      put.onlyIfEqual(expected);
+    }
+    run(put);
+    return !put.conflict;
+  }
+
+  private void run(Put put) {
+    try {
+      put.begin();
+      drive(put);
+    } catch (RuntimeException | Error e) {
+      throw cutShort(put, e);
+    }
+    if (put.error != null) {
+      throw free(put);
+    }
+    put.step = Operation.IDLE;
+  }
+
+  /** Brings an iteration to its next key, or to its end. */
+  public void next(Scan scan) {
+    if (scan.runNow()) {
+      return;
+    }
+    try {
+      scan.begin();
+      drive(scan);
+    } catch (RuntimeException | Error e) {
+      throw cutShort(scan, e);
+    }
+    if (scan.error != null) {
+      throw free(scan);
+    }
+    scan.step = Operation.IDLE;
+  }
+
+  /** Asks the server to clean a head, −1 for all; the figures when it has noted that. */
+  public Map<String, Long> clean(int head) {
+    core.doWork();
+    return figures(head, true);
+  }
+
+  public Map<String, Long> stats() {
+    core.doWork();
+    return figures(0, false);
+  }
+
+  private Map<String, Long> figures(int head, boolean clean) {
+    StatsQuery query = core.query();
+    try {
+      if (clean) {
+        query.beginCleaning(head);
+      } else {
+        query.begin();
+      }
+      drive(query);
+    } catch (RuntimeException | Error e) {
+      throw cutShort(query, e);
+    }
+    if (query.error != null) {
+      throw free(query);
+    }
+    query.step = Operation.IDLE;
+    return query.figures;
+  }
+
+  /**
+   * Ends an operation that an exception left in the middle, so that its slot can be used again.
+   * Returns what to throw: of a fault in shared memory, what became of the operation.
+   */
+  private RuntimeException cutShort(Operation operation, Throwable e) {
+    boolean ended = !operation.active();
+    if (!ended) {
+      core.cutShort(operation, e);
+    }
+    operation.step = Operation.IDLE;
+    if (!ended && MemoryGuard.isFault(e)) {
+      operation.error.addSuppressed(e);
+      return operation.error;
+    }
+    if (e instanceof Error error) {
+      throw error;
+    }
+    return (RuntimeException) e;
+  }
+
+  // For calls of several operations: see BatchCalls.
+
+  /** Works until none of the first {@code count} operations is under way. */
+  void drive(Operation[] operations, int count) {
+    poller.reset();
+    int done = 0;
+    while (done < count) {
+      if (!operations[done].active()) {
+        done++;
+        continue;
+      }
+      int work = core.doWork();
+      if (operations[done].active()) {
+        if (confinement.isClosing()) {
+          // What was sent is taken back, and what became of each operation is known then.
+          core.close();
+        } else {
+          turn(work);
+        }
+      }
+    }
+  }
+
+  /** Says that gets ended without a poll, after which there is one now and then. */
+  void endedAtOnce(int gets) {
+    atOnce += gets;
+    if (atOnce >= CALLS_PER_POLL) {
+      atOnce = 0;
+      core.doWork();
+    }
+  }
+
+  private static ErdaException free(Operation operation) {
+    operation.step = Operation.IDLE;
+    return operation.error;
+  }
+
+  private void drive(Operation operation) {
+    poller.reset();
+    while (operation.step != Operation.DONE) {
+      int work = core.doWork();
+      if (operation.step != Operation.DONE) {
+        if (confinement.isClosing()) {
+          throw closedDuring(operation);
+        }
+        turn(work);
+      }
+    }
+  }
+
+  /**
+   * Another thread waits to close the client. This one does so for its operation's sake: what was
+   * sent is taken back, and what became of it is known then.
+   */
+  private RuntimeException closedDuring(Operation operation) {
+    String during =
+        confinement.closedBy().getMessage() + " during " + article(operation.describe());
+    core.close();
+    return operation.error instanceof ErdaException.OutcomeUnknown unknown
+        ? unknown
+        : new IllegalStateException(during);
+  }
+
+  private static String article(String what) {
+    return (what.startsWith("iteration") ? "an " : "a ") + what;
+  }
+
+  /** Polls on, or sleeps when polling was in vain for long enough. */
+  private void turn(int work) {
+    if (!poller.mayPoll(work)) {
+      core.await(AWAIT_NS);
+      poller.reset();
+    }
+  }
+}

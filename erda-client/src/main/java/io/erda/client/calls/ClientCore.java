@@ -1,0 +1,351 @@
+package io.erda.client.calls;
+
+import io.erda.client.ErdaUri;
+import io.erda.client.OperationHandler;
+import io.erda.client.connections.Attention;
+import io.erda.client.connections.ClientContext;
+import io.erda.client.connections.Connections;
+import io.erda.client.connections.Session;
+import io.erda.client.gets.DirectGets;
+import io.erda.client.gets.Get;
+import io.erda.client.iteration.Scan;
+import io.erda.client.operations.Operation;
+import io.erda.client.operations.Outcomes;
+import io.erda.client.operations.StatsQuery;
+import io.erda.client.puts.Put;
+import io.erda.protocol.ErdaException;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Gives the operations of one client their turns, over its current connection. Borrows its device.
+ * One thread. Only {@link #await} sleeps, and only the blocking façades call it.
+ *
+ * <p>{@link #doWork()} is short while all goes well: poll. Whatever asks for more says so to {@link
+ * Attention}.
+ */
+public final class ClientCore {
+  private static final long AWAIT_WITH_ATTENTION_NS_MAX = 200_000;
+
+  /** A power of two. So seldom that the clock adds nothing to the wait for an answer. */
+  private static final int IDLE_TURNS_PER_CLOCK = 16;
+
+  /** How often those who wait for space look whether the server has retired a region meanwhile. */
+  private static final long ROOM_LOOK_NS = 100_000_000;
+
+  public final ClientContext context;
+  private final Attention attention;
+  private final Connections connections;
+  private final Outcomes outcomes;
+  private final Slots slots;
+  private final int depth;
+  private long nextDeadlineNs;
+  private long roomLookedNs;
+  private boolean closed;
+
+  /** How often there was nothing to do; the clock is looked at when it passes a multiple. */
+  private int idleTurns;
+
+  /**
+   * @param depth how many gets, and as many puts, are in flight at most
+   * @param handler hears how operations end, or null: then whoever began one looks at it, and more
+   *     than one of each are there after {@link #makeAll}
+   */
+  public ClientCore(ClientContext context, int depth, OperationHandler handler) {
+    ErdaException.prepare();
+    this.depth = depth;
+    this.context = context;
+    roomLookedNs = context.now();
+    attention = context.attention();
+    connections = new Connections(context, Slots.requests(depth));
+    outcomes = new Outcomes(handler, Slots.count(depth));
+    slots = new Slots(context, connections, outcomes, depth, handler == null ? 1 : depth);
+  }
+
+  // Façades use these.
+
+  /** A free slot, or null. */
+  public Get freeGet() {
+    requireOpen();
+    return slots.freeGet();
+  }
+
+  /** A free slot, or null. */
+  public Put freePut() {
+    requireOpen();
+    return slots.freePut();
+  }
+
+  /** Whether no slot is in use. */
+  boolean slotsAreFree() {
+    return slots.areFree();
+  }
+
+  /** How many gets, and as many puts, are in flight at most. */
+  int depth() {
+    return depth;
+  }
+
+  /** Makes room for {@link #depth()} gets, and as many puts, in flight. */
+  public void makeAll() {
+    requireOpen();
+    slots.make(depth);
+  }
+
+  /** One of the gets, of which {@link #depth()} are there after {@link #makeAll}. */
+  Get get(int index) {
+    return slots.get(index);
+  }
+
+  /** One of the puts, as above. */
+  Put put(int index) {
+    return slots.put(index);
+  }
+
+  DirectGets directGets() {
+    return new DirectGets(context, connections, depth);
+  }
+
+  boolean isClosed() {
+    return closed;
+  }
+
+  StatsQuery query() {
+    return slots.query();
+  }
+
+  /** The iteration of this client. */
+  public Scan scan() {
+    requireOpen();
+    return slots.scan();
+  }
+
+  /**
+   * Before anything else is done for an operation that needs a server, or changes something.
+   *
+   * @param what the operation, in words
+   * @throws ErdaException.ReadOnly when this client only reads
+   */
+  public void requireServer(String what) {
+    requireOpen();
+    if (context.device().readsOnly()) {
+      throw new ErdaException.ReadOnly(
+          what
+              + ": this client only reads the files of "
+              + context.address()
+              + " ("
+              + ErdaUri.READ_ONLY
+              + "), and has no server to ask; nothing was changed");
+    }
+  }
+
+  private void requireOpen() {
+    if (closed) {
+      throw new IllegalStateException("the client is closed");
+    }
+  }
+
+  /** Operations that have begun and whose end was not told. */
+  public int active() {
+    return outcomes.active();
+  }
+
+  /** Whether the next put is likely to need no message. */
+  boolean publishesNow() {
+    Session current = connections.current();
+    return current != null && current.line != null && current.line.isFree();
+  }
+
+  public boolean connected() {
+    return connections.current() != null;
+  }
+
+  /** Why the last attempt to connect failed; null when none did since it began. */
+  ErdaException connectFailure() {
+    return connections.connectFailure();
+  }
+
+  /** Begins to connect, unless that is under way. */
+  public void connect() {
+    connections.connect(slots);
+  }
+
+  /** An operation of an asynchronous client ended in the call that submitted it. */
+  public void endedAtOnce(Operation operation) {
+    outcomes.endedAtOnce(operation);
+  }
+
+  /** Advances everything. Returns how much was done; 0: nothing, for now. Never blocks. */
+  public int doWork() {
+    int work = 0;
+    Session current = connections.current();
+    if (current != null) {
+      work = current.poll();
+    }
+    if (attention.isAsked()) {
+      work += attend();
+    }
+    if (work == 0 && (++idleTurns & IDLE_TURNS_PER_CLOCK - 1) == 0) {
+      work = expire();
+    }
+    return work + outcomes.tell();
+  }
+
+  /** Throws what the handler threw in {@link #doWork}, {@link #await} or {@link #close}. */
+  public void rethrow() {
+    outcomes.rethrow();
+  }
+
+  /** Sleeps until something completes or the time passes. Real threads only. */
+  public void await(long timeoutNs) {
+    // The clock is looked at once for each sleep.
+    idleTurns = -1;
+    if (!connections.arm() || doWork() > 0) {
+      return;
+    }
+    long ns = wakesItself() ? Math.min(timeoutNs, AWAIT_WITH_ATTENTION_NS_MAX) : timeoutNs;
+    if (!connections.await(ns)) {
+      pause(Math.min(ns, AWAIT_WITH_ATTENTION_NS_MAX));
+    }
+  }
+
+  /**
+   * Whether something is to be done that no completion announces: to post what was refused, to go
+   * on after a pause, to connect again. A client that is only connecting has nothing of that: where
+   * many are, each would take from the server's core what it waits for.
+   */
+  private boolean wakesItself() {
+    if (!attention.isAsked()) {
+      return false;
+    }
+    boolean wakes = connections.isDeferred();
+    for (Operation each : slots.operations) {
+      wakes |=
+          each.stalled
+              || each.step == Operation.BACKOFF
+              || each.step == Operation.WAIT_SESSION && !connections.isConnecting();
+    }
+    return wakes;
+  }
+
+  /** A thread whose interrupt status is set would not pause: it is set afterwards. */
+  private static void pause(long ns) {
+    boolean interrupted = Thread.interrupted();
+    LockSupport.parkNanos(ns);
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Ends the connection; what is in flight ends in error. Idempotent. */
+  public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    try {
+      connections.leave("the client was closed");
+      slots.close(connections.current());
+      outcomes.tell();
+    } finally {
+      connections.close();
+      slots.release();
+    }
+  }
+
+  /**
+   * Ends an operation that an exception cut short, and with it every connection, because nobody
+   * knows which of them was being worked on.
+   */
+  void cutShort(Operation operation, Throwable e) {
+    String why = operation.describe() + " was cut short by " + e;
+    connections.fail(why);
+    operation.cutShort(why);
+    connections.settle(slots);
+  }
+
+  // These are rare.
+
+  private int attend() {
+    attention.clear();
+    int work = connections.advance(slots);
+    for (Operation each : slots.operations) {
+      if (each.step == Operation.WAIT_SESSION) {
+        work += goOn(each);
+      } else if (each.step == Operation.BACKOFF) {
+        work += wake(each);
+      } else if (each.stalled) {
+        each.resume();
+        work += each.stalled ? 0 : 1;
+      }
+    }
+    connections.retryDeferred();
+    return work;
+  }
+
+  private int goOn(Operation each) {
+    if (each.hasSession()) {
+      each.restart();
+      return 1;
+    }
+    attention.ask();
+    return connections.reconnect(slots) ? 1 : 0;
+  }
+
+  private int wake(Operation each) {
+    if (context.now() - each.wakeNs < 0) {
+      attention.ask();
+      return 0;
+    }
+    each.restart();
+    return 1;
+  }
+
+  /**
+   * Ends what waits too long. The clock is read only here, now and then when nothing else is to do.
+   * Returns how many operations ended.
+   */
+  private int expire() {
+    if (outcomes.active() == 0) {
+      return 0;
+    }
+    long now = context.now();
+    hearOfRoom(now);
+    if (!outcomes.takeBegun() && now - nextDeadlineNs < 0) {
+      return 0;
+    }
+    int ended = 0;
+    long timeoutNs = context.options().operationTimeout().toNanos();
+    long next = now + timeoutNs;
+    for (Operation each : slots.operations) {
+      if (each.active()) {
+        if (!each.stamped) {
+          each.stamped = true;
+          each.deadlineNs = now + timeoutNs;
+        } else if (now - each.deadlineNs >= 0) {
+          each.expire();
+          ended++;
+          continue;
+        }
+        next = Math.min(next - now, each.deadlineNs - now) + now;
+      }
+    }
+    nextDeadlineNs = next;
+    return ended;
+  }
+
+  /**
+   * Where puts wait for space of the log, the server may have none but in a region that was cleaned
+   * and that this client has not heard of: its file is used again when everybody has left it.
+   */
+  private void hearOfRoom(long now) {
+    if (now - roomLookedNs < ROOM_LOOK_NS) {
+      return;
+    }
+    roomLookedNs = now;
+    for (Operation each : slots.operations) {
+      if (each.step == Put.WAIT_LEASE && each.stamped) {
+        each.session.refreshMap();
+      }
+    }
+  }
+}

@@ -1,0 +1,102 @@
+package io.erda.client.calls;
+
+import io.erda.client.connections.ReadingDevices;
+import io.erda.rdma.Device;
+import java.lang.System.Logger.Level;
+import java.lang.ref.Cleaner;
+import java.util.function.Predicate;
+
+/**
+ * Releases what an application has forgotten to close, once the garbage collector finds that nobody
+ * can use it any more, and says so in the log, with the place where it was opened. Costs nothing
+ * between opening and closing.
+ */
+public final class Forgotten implements Runnable {
+  /** The logger's name, for applications that want to hear, or not to hear, of what they forget. */
+  public static final String LOGGER = "io.erda.client";
+
+  private static final Cleaner CLEANER = Cleaner.create();
+
+  private final String what;
+  private final String opened;
+  private final Runnable release;
+  private Cleaner.Cleanable cleanable;
+  private volatile boolean closed;
+
+  private Forgotten(String what, Runnable release) {
+    this.what = what;
+    this.release = release;
+    opened = callersPlace() + " by " + Confinement.name(Thread.currentThread());
+  }
+
+  /**
+   * Watches over something that was opened.
+   *
+   * @param user is reachable as long as somebody may use it, a call that is under way included
+   * @param what it is, in words
+   * @param release releases it, in a thread of its own; does not reach {@code user}
+   */
+  public static Forgotten watch(Object user, String what, Runnable release) {
+    Forgotten watching = new Forgotten(what, release);
+    watching.cleanable = CLEANER.register(user, watching);
+    return watching;
+  }
+
+  /**
+   * Returns what releases the devices of a client.
+   *
+   * @param owned the device that the client was opened over
+   * @param reading null where the client never reads files itself
+   */
+  public static Runnable releasing(Device owned, ReadingDevices reading) {
+    return () -> {
+      try {
+        owned.close();
+      } finally {
+        if (reading != null) {
+          reading.close();
+        }
+      }
+    };
+  }
+
+  /** The application has closed it. Idempotent. */
+  public void closed() {
+    closed = true;
+    cleanable.clean();
+  }
+
+  @Override
+  public void run() {
+    if (closed) {
+      return;
+    }
+    System.Logger log = System.getLogger(LOGGER);
+    log.log(
+        Level.WARNING,
+        what + ", opened at " + opened + ", was forgotten without close(): it is closed now");
+    try {
+      release.run();
+    } catch (RuntimeException e) {
+      log.log(Level.WARNING, what + ", opened at " + opened + ", could not be closed", e);
+    }
+  }
+
+  /**
+   * The call of the application's that led here: the newest one that is neither ours nor the JDK's.
+   */
+  private static String callersPlace() {
+    Predicate<String> between =
+        name ->
+            name.startsWith("io.erda.client.")
+                || name.startsWith("io.erda.server.ErdaStore")
+                || name.startsWith("java.");
+    return StackWalker.getInstance()
+        .walk(frames ->
+            frames
+                .filter(frame -> !between.test(frame.getClassName()))
+                .findFirst()
+                .map(frame -> frame.toStackTraceElement().toString())
+                .orElse("an unknown place"));
+  }
+}

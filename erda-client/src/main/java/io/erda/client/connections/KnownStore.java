@@ -1,0 +1,116 @@
+package io.erda.client.connections;
+
+import io.erda.hashtable.KeyHash;
+import io.erda.logstore.ObjectLayout;
+import io.erda.logstore.Region;
+import io.erda.protocol.ErdaException;
+import io.erda.protocol.Handshake.Welcome;
+import io.erda.protocol.Protocol;
+import java.lang.foreign.MemorySegment;
+import java.util.UUID;
+
+/**
+ * What a client knows of its store: nothing before the first connection, then what is constant, and
+ * the limits that the newest connection told.
+ */
+public final class KnownStore {
+  private UUID id;
+  private Welcome welcome;
+
+  /** Null before the first connection; constant from then on, as the heads are. */
+  public KeyHash keyHash;
+
+  public int heads;
+
+  /** A connection was made, whose welcome is sound and names this store. */
+  void learn(Welcome said) {
+    if (id == null) {
+      id = said.store();
+      heads = said.heads();
+      keyHash = new KeyHash(said.hashSeed());
+    }
+    welcome = said;
+  }
+
+  /** Null before the first connection. */
+  UUID id() {
+    return id;
+  }
+
+  /** The welcome of the newest connection; null before the first. */
+  public Welcome welcome() {
+    return welcome;
+  }
+
+  /**
+   * Refuses a key by its length.
+   *
+   * @throws ErdaException.BadSize when it is empty or longer than the store takes
+   */
+  public void requireKey(long length) {
+    ErdaException bad = unfitKey(length);
+    if (bad != null) {
+      throw bad;
+    }
+  }
+
+  /** What is wrong with the length of a key; null when nothing is. */
+  public ErdaException unfitKey(long length) {
+    int max = welcome == null ? Protocol.KEY_BYTES_MAX : welcome.keyBytesMax();
+    return length < 1 || length > max ? badKey(length, max) : null;
+  }
+
+  /**
+   * Refuses a value by its length.
+   *
+   * @throws ErdaException.BadSize when it is longer than the store takes
+   */
+  public void requireValue(long keyLength, long length) {
+    ErdaException bad = unfitValue(keyLength, length);
+    if (bad != null) {
+      throw bad;
+    }
+  }
+
+  /** What is wrong with the length of a value; null when nothing is. */
+  public ErdaException unfitValue(long keyLength, long length) {
+    long max = welcome == null ? ObjectLayout.VALUE_BYTES_MAX : valueBytesMax(keyLength);
+    return length > max ? badValue(length, max) : null;
+  }
+
+  /** Whether a key can have a value as long as this one. */
+  public boolean canHave(MemorySegment key, MemorySegment value) {
+    return unfitValue(key.byteSize(), value.byteSize()) == null;
+  }
+
+  /**
+   * What the store does not take of a put that was submitted before the first connection; null when
+   * it takes all of it.
+   */
+  public ErdaException unfit(int keyLength, int valueLength) {
+    if (keyLength > welcome.keyBytesMax()) {
+      return badKey(keyLength, welcome.keyBytesMax());
+    }
+    return valueLength > valueBytesMax(keyLength)
+        ? badValue(valueLength, valueBytesMax(keyLength))
+        : null;
+  }
+
+  public static ErdaException.BadSize badKey(long length, int max) {
+    return new ErdaException.BadSize("key of " + length + " bytes; this store takes 1 to " + max);
+  }
+
+  private static ErdaException.BadSize badValue(long length, long max) {
+    return new ErdaException.BadSize(
+        "value of " + length + " bytes; this store takes 0 to " + max + " with this key");
+  }
+
+  /** Both what the server allows and what fits a segment that begins with a region's header. */
+  public long valueBytesMax(long keyLength) {
+    long room =
+        welcome.segmentBytes() - Region.HEADER_BYTES - ObjectLayout.HEADER_BYTES - keyLength;
+    // Padding never needs more: what an object may take of a segment is a multiple of the
+    // alignment.
+    return Math.min(welcome.valueBytesMax(), room);
+  }
+}

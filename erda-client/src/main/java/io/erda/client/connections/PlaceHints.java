@@ -1,0 +1,94 @@
+package io.erda.client.connections;
+
+import io.erda.hashtable.VersionWord;
+
+/**
+ * Where objects lay when they were met last, for keys that are asked for again: a get READs there
+ * together with its look-up, and has the object in one round trip where the look-up names the same
+ * place. A hint may be of another key, or long since wrong; nothing but time depends on it. One
+ * thread.
+ *
+ * <p>A key has two slots, and shares them with others. There are few slots at first, and twice as
+ * many while keys take them from each other: {@value #SLOTS_MAX} at most, 2 MiB.
+ */
+public final class PlaceHints {
+  private static final int SLOTS_MIN = 1 << 10;
+  private static final int SLOTS_MAX = 1 << 18;
+
+  /** Odd, with its bits all over the place. */
+  private static final long SPREAD = 0x9E37_79B9_7F4A_7C15L;
+
+  /** 32 bits of the key word, spread, of which the lowest are the slot's number; and an offset. */
+  private long[] slots = new long[SLOTS_MIN];
+
+  /** Hints learned, and those of other keys lost to them, since it was decided last. */
+  private int learned;
+
+  private int lost;
+
+  /** The offset that a key word's entry named last; {@link VersionWord#NONE}: nobody knows. */
+  public int of(long keyWord) {
+    int spread = spread(keyWord);
+    int at = spread & slots.length - 1;
+    long first = slots[at];
+    if (tag(first) == spread) {
+      return offset(first);
+    }
+    long second = slots[at ^ 1];
+    return tag(second) == spread ? offset(second) : VersionWord.NONE;
+  }
+
+  public void learn(long keyWord, int offset) {
+    int spread = spread(keyWord);
+    lost += put((long) spread << 32 | offset) ? 1 : 0;
+    if (lost > slots.length / 8) {
+      grow();
+    } else if (++learned == 4 * slots.length) {
+      learned = 0;
+      lost = 0;
+    }
+  }
+
+  int slots() {
+    return slots.length;
+  }
+
+  /** Returns whether a hint of another key is lost. */
+  private boolean put(long hint) {
+    int at = tag(hint) & slots.length - 1;
+    long first = slots[at];
+    slots[at] = hint;
+    if (offset(first) == VersionWord.NONE || tag(first) == tag(hint)) {
+      return false;
+    }
+    long second = slots[at ^ 1];
+    slots[at ^ 1] = first;
+    return offset(second) != VersionWord.NONE && tag(second) != tag(hint);
+  }
+
+  private void grow() {
+    learned = 0;
+    lost = 0;
+    if (slots.length < SLOTS_MAX) {
+      long[] smaller = slots;
+      slots = new long[2 * smaller.length];
+      for (long hint : smaller) {
+        if (offset(hint) != VersionWord.NONE) {
+          put(hint);
+        }
+      }
+    }
+  }
+
+  private static int tag(long hint) {
+    return (int) (hint >>> 32);
+  }
+
+  private static int offset(long hint) {
+    return (int) hint;
+  }
+
+  private static int spread(long keyWord) {
+    return (int) (keyWord * SPREAD >>> 32);
+  }
+}

@@ -1,0 +1,30 @@
+package io.erda.client.connections;
+
+import io.erda.logstore.ObjectLayout;
+
+/** How much of an object the first READ fetches: a decaying maximum of the sizes that were met. */
+public final class ReadSize {
+  private static final int DECAY_SHIFT = 7;
+
+  /** A multiple of 8. */
+  private int bytes;
+
+  ReadSize(int first) {
+    bytes = ObjectLayout.padded(first);
+  }
+
+  public int bytes() {
+    return bytes;
+  }
+
+  /** How much to READ into {@code capacity} bytes, of an object that has {@code room} at most. */
+  public int within(int capacity, long room) {
+    return (int) Math.min(Math.min(bytes, capacity), room);
+  }
+
+  /** An object of {@code padded} bytes was read. */
+  public void met(int padded) {
+    int excess = bytes - padded;
+    bytes = excess <= 0 ? padded : bytes - (excess >> DECAY_SHIFT & -ObjectLayout.ALIGNMENT);
+  }
+}

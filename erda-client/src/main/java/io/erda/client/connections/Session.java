@@ -1,0 +1,543 @@
+package io.erda.client.connections;
+
+import io.erda.client.LocalPublisher;
+import io.erda.logstore.LogGeometry;
+import io.erda.pmem.MemoryGuard;
+import io.erda.protocol.ErdaException;
+import io.erda.protocol.Handshake;
+import io.erda.protocol.Handshake.Refusal;
+import io.erda.protocol.Handshake.Welcome;
+import io.erda.protocol.Message;
+import io.erda.protocol.PutMode;
+import io.erda.protocol.Result;
+import io.erda.rdma.CompletionHandler;
+import io.erda.rdma.Opcode;
+import io.erda.rdma.QueuePair;
+import io.erda.rdma.Status;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * One connection, and what is valid in it alone: what the server said of itself, the region map,
+ * the leases, the requests that are out. Owns its queue pair.
+ *
+ * <p>Everything the server sends is checked before it is used; what is wrong ends the connection. A
+ * connection is never ended from within a completion: see {@link SessionState}.
+ */
+public final class Session implements CompletionHandler {
+  /** Hears what happens to operations over a connection. */
+  interface Listener {
+    /** A READ of the operation in a slot completed. */
+    void onRead(int slot, long serial);
+
+    void onReadFailed(int slot, long serial, int status);
+
+    void onWriteFailed(int slot, long serial, int status);
+
+    /** The request of a slot was answered; {@code length} was compared with the header. */
+    void onResponse(
+        Session of, int slot, int type, int result, MemorySegment memory, long base, int length);
+
+    /** There may be space to write to in the log of a head. */
+    void onLease(Session of, int head);
+
+    /** The server has no room for {@code asked} bytes. */
+    void onLeaseRefused(Session of, int head, int asked, int result);
+
+    /** A newer region map is here. */
+    void onMap(Session of);
+
+    /** The last message that the server may have taken and did not answer; 0 when there is none. */
+    long newestTaken(Session of);
+  }
+
+  /** How often it is looked whether a store that has lost its server is still there. */
+  private static final long LOOK_NS = 100_000_000;
+
+  /** How often pending words are reported. */
+  private static final long REPORT_NS = 1_000_000;
+
+  private static final int POLL_LIMIT = 64;
+
+  public final QueuePair queuePair;
+  public final Requests requests;
+
+  /**
+   * Why there is no connection with the server, where this one reads the store's files instead;
+   * null for a connection with a server.
+   */
+  final ErdaException insteadOf;
+
+  final long startedNs;
+
+  /** Whether the device lets READs go on when the server is gone. */
+  public final boolean readsOutlive;
+
+  // What follows is null, or 0, before the welcome.
+  public Welcome welcome;
+  public LogGeometry geometry;
+  public long rootKey;
+  public Leases leases;
+
+  /** Publishes puts without a message; null where the server is not in this process. */
+  public LocalPublisher.Line line;
+
+  /** The newest complete region map; null before the first. */
+  public RegionMap map;
+
+  /**
+   * The structure counter that a completed root READ of this connection showed last; odd before the
+   * first. See {@code Get}.
+   */
+  public long counterSeen = -1;
+
+  private final ClientContext context;
+  private final Listener listener;
+  private final SessionState state;
+  private final MemoryGuard faults = new MemoryGuard();
+  private MapFetch mapFetch;
+  private boolean announces;
+
+  /** How the attempt to connect ended. */
+  private int connectStatus = Status.SUCCESS;
+
+  private long lookedNs;
+  private long reportedNs;
+
+  /**
+   * @param operations how many slots the operations of the client have
+   * @param insteadOf why there is none with the server; null when this is one
+   */
+  Session(
+      ClientContext context,
+      QueuePair queuePair,
+      int operations,
+      Listener listener,
+      ErdaException insteadOf) {
+    this.context = context;
+    this.insteadOf = insteadOf;
+    this.queuePair = queuePair;
+    this.listener = listener;
+    this.startedNs = context.now();
+    this.lookedNs = startedNs;
+    this.reportedNs = startedNs - REPORT_NS;
+    this.readsOutlive = insteadOf == null && context.device().readsOutlivePeer();
+    this.state = new SessionState(context, queuePair, readsOutlive);
+    this.requests = new Requests(context, queuePair, state, operations);
+  }
+
+  /** Whether puts announce first, and readers look at pending versions. */
+  public boolean announces() {
+    return announces;
+  }
+
+  public boolean ready() {
+    return state.isReady();
+  }
+
+  /** Whether READs may be posted. */
+  public boolean readable() {
+    return state.isReady() || (state.isLostAndReadable() && isStoreThere());
+  }
+
+  /** A store that nobody serves may be deleted, or replaced: its memory would be read for ever. */
+  private boolean isStoreThere() {
+    long now = context.now();
+    if (now - lookedNs >= LOOK_NS) {
+      lookedNs = now;
+      if (!queuePair.isCurrent(rootKey)) {
+        fail("the store at " + context.address() + " was deleted or replaced");
+        return false;
+      }
+    }
+    return true;
+  }
+
+  public boolean failed() {
+    return state.isOver();
+  }
+
+  boolean waitable() {
+    return state.isWaitable();
+  }
+
+  public String reason() {
+    return state.reason();
+  }
+
+  ErdaException failure() {
+    return state.failure();
+  }
+
+  /** Marks the connection as good for nothing. */
+  public void fail(String why) {
+    state.fail(why);
+  }
+
+  /** Gives the connection up, and what was sent over it as far as the server did not take it. */
+  public void leave(String why) {
+    state.leave(why);
+  }
+
+  // What becomes of requests when the connection ends.
+
+  /**
+   * Whether its end is to be told to the operations now: it ended, and what becomes of their
+   * requests is known, or was waited for long enough. Said once.
+   */
+  boolean takeUnsettled() {
+    if (!state.unsettled()) {
+      return false;
+    }
+    state.withdraw();
+    if (mayHearMore()) {
+      context.attention().ask();
+      return false;
+    }
+    state.settle();
+    return true;
+  }
+
+  /** Whether more is to be known of the requests that wait for an answer. */
+  private boolean mayHearMore() {
+    long newest = state.isListening() ? listener.newestTaken(this) : 0;
+    if (newest == 0) {
+      return false;
+    }
+    // First what is finished, then what was answered: an answer is there before it is finished.
+    boolean finished = state.withdrawal().isFinished(newest);
+    poll();
+    return !finished && listener.newestTaken(this) != 0 && state.withdrawal().isPatient();
+  }
+
+  /** Whether the server provably never takes the request of a slot. REQUIRES: the session ended. */
+  public boolean neverTaken(int slot) {
+    return state.withdrawal().neverTaken(requests.message(slot));
+  }
+
+  /**
+   * What is to be said of the request of a slot, which the server may have taken.
+   *
+   * @param decides whether the operation is decided when the server is through with the request
+   */
+  public ErdaException.OutcomeUnknown unknown(int slot, String what, boolean decides) {
+    Withdrawal withdrawal = state.withdrawal();
+    boolean last = decides && withdrawal.isFinished(requests.message(slot));
+    return new ErdaException.OutcomeUnknown(
+        what
+            + " was sent when the connection ended: "
+            + state.reason()
+            + (last ? "; it took effect or never will" : "; " + begun(withdrawal)),
+        last);
+  }
+
+  private static String begun(Withdrawal withdrawal) {
+    return (withdrawal.isAnswered()
+            ? "the server had begun with it"
+            : "nobody could be asked whether the server had begun with it")
+        + ", and it may still take effect";
+  }
+
+  // Completions.
+
+  public int poll() {
+    int done = faults.step(this, session -> session.queuePair.poll(session, POLL_LIMIT));
+    if (done == MemoryGuard.FAULT) {
+      state.failAfter(faults.fault());
+      return 1;
+    }
+    return done;
+  }
+
+  /** Does what {@link QueuePair#arm} does. */
+  boolean arm() {
+    int armed = faults.step(queuePair, pair -> pair.arm() ? 1 : 0);
+    if (armed == MemoryGuard.FAULT) {
+      state.failAfter(faults.fault());
+    }
+    return armed == 1;
+  }
+
+  /** Posts what was refused before. Returns whether something remains. */
+  boolean retryDeferred() {
+    if (!state.hasServer()) {
+      return false;
+    }
+    boolean receivesRemain = requests.retryReceives();
+    boolean mapRemains = mapFetch.retryDeferred();
+    boolean leasesRemain = leases.retryDeferred();
+    return receivesRemain || mapRemains || leasesRemain;
+  }
+
+  @Override
+  public void onCompletion(long wrId, int opcode, int status, int byteLength, int imm) {
+    if (opcode == Opcode.READ && status == Status.SUCCESS) {
+      listener.onRead(WorkId.slot(wrId), WorkId.serial(wrId));
+    } else if (state.isFailed()) {
+      // It counts for nothing any more.
+      return;
+    } else if (opcode == Opcode.RECEIVE && status == Status.SUCCESS) {
+      onReceive((int) wrId, byteLength);
+    } else {
+      onOther(wrId, opcode, status);
+    }
+  }
+
+  private void onOther(long wrId, int opcode, int status) {
+    switch (opcode) {
+      case Opcode.CONNECT -> onConnect(status);
+      case Opcode.DISCONNECT -> state.disconnect(gone());
+      case Opcode.READ -> listener.onReadFailed(WorkId.slot(wrId), WorkId.serial(wrId), status);
+      case Opcode.WRITE -> {
+        if (status == Status.REMOTE_ACCESS
+            || status == Status.DENIED
+            || status == Status.UNTRUSTED
+            || status == Status.NO_SPACE
+            || status == Status.MEMORY_LOST) {
+          listener.onWriteFailed(WorkId.slot(wrId), WorkId.serial(wrId), status);
+        } else if (status != Status.SUCCESS) {
+          onBroken("a WRITE", status);
+        }
+      }
+      case Opcode.SEND, Opcode.RECEIVE -> {
+        if (status != Status.SUCCESS) {
+          onBroken(opcode == Opcode.SEND ? "a SEND" : "a RECEIVE", status);
+        }
+      }
+      case Opcode.RECEIVE_IMM ->
+          fail("the server sent a WRITE with immediate data, which was not agreed");
+      default -> fail("a completion of opcode " + opcode + ", " + Status.name(status));
+    }
+  }
+
+  private void onBroken(String what, int status) {
+    if (status == Status.FLUSHED || status == Status.FENCED) {
+      // The server left, or wants nothing more from here. Whether READs go on shows when one is
+      // posted.
+      state.lose(
+          "the connection to the server at "
+              + context.address()
+              + " ended ("
+              + what
+              + ": "
+              + Status.name(status)
+              + ")"
+              + more());
+    } else {
+      fail(what + " ended with: " + Status.name(status));
+    }
+  }
+
+  private void onReceive(int receive, int byteLength) {
+    int slot = requests.accept(receive, byteLength);
+    if (slot < 0) {
+      return;
+    }
+    MemorySegment memory = requests.memory;
+    long base = requests.receiveAt(receive);
+    int type = Message.type(memory, base);
+    int result = Message.result(memory, base);
+    if (!requests.isControl(slot)) {
+      listener.onResponse(this, slot, type, result, memory, base, byteLength);
+    } else if (type == Message.LEASE) {
+      onLeaseResponse(slot, result, memory, base);
+    } else if (type == Message.MAP) {
+      publishMap(mapFetch.onPage(requests.askedIn(slot), result, memory, base, byteLength));
+    }
+    // Whether the server still knew an extent that was ENDed makes no difference, nor does what it
+    // says to LEFT.
+    requests.postReceive(receive);
+  }
+
+  // Connecting.
+
+  /**
+   * Whether the files of the store may be readable all the same: nobody is there to connect to, or
+   * nobody who takes this user's connections.
+   */
+  boolean mayReadInstead() {
+    return connectStatus == Status.UNREACHABLE
+        || connectStatus == Status.DENIED
+        || connectStatus == Status.TAKEN;
+  }
+
+  private void onConnect(int status) {
+    connectStatus = status;
+    if (!state.isConnecting()) {
+      fail("connected twice");
+      return;
+    }
+    switch (status) {
+      case Status.SUCCESS -> onWelcome(queuePair.privateData());
+      case Status.REJECTED -> onRefusal(queuePair.privateData());
+      case Status.UNREACHABLE -> fail("no server is there" + more());
+      case Status.CLOSED ->
+          fail(queuePair.failure().isEmpty() ? Status.name(status) : queuePair.failure());
+      case Status.TIMEOUT ->
+          fail("no answer within " + context.options().connectTimeout().toMillis() + " ms");
+      case Status.DENIED,
+          Status.UNTRUSTED,
+          Status.TAKEN,
+          Status.SECRET,
+          Status.INCOMPATIBLE,
+          Status.ENCRYPTION -> {
+        // Waiting changes none of them.
+        String text = "no connection to " + context.address() + ": " + why(status) + more();
+        state.failWith(new ErdaException.Refused(text), text);
+      }
+      case Status.NO_SPACE -> {
+        String text = "no connection to " + context.address() + ": " + Status.name(status) + more();
+        state.failWith(new ErdaException.Full(ErdaException.Full.What.DISK, text), text);
+      }
+      case Status.UNWRITABLE -> {
+        String text = "no connection to " + context.address() + ": " + Status.name(status) + more();
+        state.failWith(new ErdaException.ReadOnly(text), text);
+      }
+      default -> fail(Status.name(status) + more());
+    }
+  }
+
+  private String gone() {
+    return queuePair.failure().isEmpty()
+        ? "the server at " + context.address() + " is gone"
+        : "the connection to " + context.address() + " ended" + more();
+  }
+
+  /** The reason that the device gives, behind a colon; empty where it gives none. */
+  private String more() {
+    String failure = queuePair.failure();
+    return failure.isEmpty() ? "" : ": " + failure;
+  }
+
+  private String why(int status) {
+    return switch (status) {
+      case Status.DENIED ->
+          context.device().readsOnly()
+              ? "permission denied: this user may not read the files of the store (./erda server"
+                  + " --group, --mode)"
+              : "permission denied: this user may not use the store, or its server may not use what"
+                  + " this user makes there (./erda server --group, --mode)";
+      case Status.TAKEN -> "the store is " + Status.name(status);
+      default -> Status.name(status);
+    };
+  }
+
+  private void onRefusal(MemorySegment data) {
+    if (data.byteSize() == 0) {
+      // A server that decides says why.
+      fail("the server ended, or was closed, before it had decided about this client" + more());
+      return;
+    }
+    Refusal refusal = Handshake.decodeRefusal(data);
+    String text =
+        refusal == null
+            ? "the connection was refused with "
+                + data.byteSize()
+                + " bytes that are no refusal of Erda's"
+            : refusal.text();
+    ErdaException why =
+        refusal != null && refusal.reason() == Refusal.CONNECTIONS
+            ? new ErdaException.Full(ErdaException.Full.What.CONNECTIONS, text)
+            : new ErdaException.Refused(text);
+    state.failWith(why, text);
+  }
+
+  private void onWelcome(MemorySegment data) {
+    Welcome said = Handshake.decodeWelcome(data);
+    String wrong =
+        WelcomeCheck.wrong(
+            said, data.byteSize(), context.options().required(), context.store().id());
+    if (wrong != null) {
+      state.failWith(
+          new ErdaException.Refused("the server at " + context.address() + " sent " + wrong),
+          wrong);
+      return;
+    }
+    welcome = said;
+    geometry = WelcomeCheck.geometry(said);
+    announces = said.putMode() == PutMode.ANNOUNCE.code();
+    if (context.publisher() != null && !announces) {
+      line = context.publisher().line(said.clientId(), said.connectionEpoch());
+    }
+    rootKey = said.rootKey();
+    requests.welcome(said);
+    mapFetch = new MapFetch(state, requests, context.attention(), said.incarnation(), geometry);
+    leases = new Leases(context, state, requests, mapFetch, geometry);
+    state.welcomed();
+    refreshMap();
+  }
+
+  /**
+   * Tells the server, now and then, that what a pending word names was not whole: most of what is
+   * met so is being written, and decided without that.
+   */
+  public void report(long keyWord, int offset) {
+    long now = context.now();
+    if (ready() && now - reportedNs >= REPORT_NS) {
+      reportedNs = now;
+      requests.sendReport(keyWord, offset);
+    }
+  }
+
+  // The region map and the leases.
+
+  /** Fetches the map, unless that is under way. Returns false when there is no server to ask. */
+  public boolean refreshMap() {
+    return mapFetch.begin();
+  }
+
+  /**
+   * @param complete null when pages are missing
+   */
+  private void publishMap(RegionMap complete) {
+    if (complete == null) {
+      return;
+    }
+    RegionMap old = map;
+    map = complete;
+    context.counts().mapRefreshes++;
+    leases.onMap(complete);
+    for (int head = 0; head < geometry.heads(); head++) {
+      if (leases.look(head)) {
+        listener.onLease(this, head);
+      }
+    }
+    if (old != null && old.forgetMissing(complete, queuePair)) {
+      requests.sendLeft(complete.epoch);
+    }
+    state.mapped();
+    listener.onMap(this);
+  }
+
+  private void onLeaseResponse(int slot, int result, MemorySegment memory, long base) {
+    int head = requests.headOf(slot);
+    int asked = requests.askedIn(slot);
+    Leases.Answer answer = leases.onResponse(head, asked, result, memory, base);
+    if (answer == Leases.Answer.ARRIVED) {
+      listener.onLease(this, head);
+    } else if (answer == Leases.Answer.REFUSED) {
+      if (result == Result.DISK_FULL) {
+        // The file of a region that was cleaned takes room as long as somebody maps it.
+        refreshMap();
+      }
+      listener.onLeaseRefused(this, head, asked, result);
+    }
+  }
+
+  // The end.
+
+  /** Ends the connection, because there is another one. What was answered counts. */
+  void replace() {
+    if (state.isLeaving()) {
+      poll();
+    }
+    close();
+  }
+
+  /** Ends the connection and releases what it holds. Idempotent. Not from within a completion. */
+  void close() {
+    if (state.close()) {
+      queuePair.close();
+      requests.release();
+    }
+  }
+}

@@ -1,0 +1,235 @@
+package io.erda.client.connections;
+
+import io.erda.pmem.MemoryFault;
+import io.erda.protocol.ErdaException;
+import io.erda.rdma.QueuePair;
+
+/**
+ * How far a connection has got, and why it ended. Everything that uses the connection reports here
+ * what is wrong with it.
+ *
+ * <p>Nothing here ends the connection: it is marked, and {@code ClientCore} ends it after the poll,
+ * so never from within a completion.
+ */
+final class SessionState {
+  private static final int CONNECTING = 0;
+
+  /** Connected; the first region map is being fetched. */
+  private static final int MAPPING = 1;
+
+  private static final int READY = 2;
+
+  /** The server is gone; READs may go on where the device says so. */
+  private static final int LOST = 3;
+
+  /** Given up by this client; answers to what the server has in its hands still count. */
+  private static final int LEAVING = 4;
+
+  /** Good for nothing. */
+  private static final int FAILED = 5;
+
+  private static final int CLOSED = 6;
+
+  private final ClientContext context;
+  private final QueuePair queuePair;
+  private final boolean readsOutlive;
+
+  private int phase = CONNECTING;
+  private ErdaException failure;
+  private String reason = "";
+  private boolean unsettled;
+
+  /** The device said that the connection ended: nothing comes any more. */
+  private boolean disconnected;
+
+  /** Which requests may still take effect; null while the connection is used. */
+  private Withdrawal withdrawal;
+
+  /**
+   * @param readsOutlive whether READs go on when the server is gone
+   */
+  SessionState(ClientContext context, QueuePair queuePair, boolean readsOutlive) {
+    this.context = context;
+    this.queuePair = queuePair;
+    this.readsOutlive = readsOutlive;
+  }
+
+  boolean isConnecting() {
+    return phase == CONNECTING;
+  }
+
+  boolean isReady() {
+    return phase == READY;
+  }
+
+  /** Whether requests may be sent: a server is there, and it welcomed this client. */
+  boolean hasServer() {
+    return phase == READY || phase == MAPPING;
+  }
+
+  boolean isLostAndReadable() {
+    return phase == LOST && readsOutlive;
+  }
+
+  boolean isLeaving() {
+    return phase == LEAVING;
+  }
+
+  /** Whether it can't be used for anything new any more. */
+  boolean isOver() {
+    return phase >= LEAVING;
+  }
+
+  /** Whether nothing that still completes counts, but READs. */
+  boolean isFailed() {
+    return phase >= FAILED;
+  }
+
+  /** Whether anything can still complete that is worth waiting for. */
+  boolean isWaitable() {
+    return phase <= READY || phase == LEAVING;
+  }
+
+  /** Why the connection ended, in words. */
+  String reason() {
+    return reason;
+  }
+
+  /** Why it was never made; null for a connection that was made. */
+  ErdaException failure() {
+    return failure;
+  }
+
+  /** The server's welcome is sound. */
+  void welcomed() {
+    phase = MAPPING;
+  }
+
+  /** A region map is here. */
+  void mapped() {
+    if (phase == MAPPING) {
+      phase = READY;
+      context.attention().ask();
+    }
+  }
+
+  /** Marks the connection as good for nothing. */
+  void fail(String why) {
+    failWith(
+        phase < READY
+            ? new ErdaException.Unavailable("no connection to " + context.address() + ": " + why)
+            : null,
+        why);
+  }
+
+  /**
+   * @param whyNever why there was no connection at all; null when there was one
+   */
+  void failWith(ErdaException whyNever, String why) {
+    if (phase < FAILED) {
+      if (phase >= READY) {
+        withdraw();
+      }
+      phase = FAILED;
+      failure = whyNever;
+      reason = why;
+      toSettle();
+    }
+  }
+
+  /**
+   * The file that both ends of the connection map was shortened, or its file system has no room for
+   * a page of it, or failed: nobody knows what was done and what was not. Where READs outlive the
+   * server they go on.
+   */
+  void failAfter(MemoryFault fault) {
+    if (queuePair.isMemoryLost()) {
+      lose(
+          "the file of the connection, below "
+              + context.address()
+              + ", was shortened, or its file system is full or failed");
+    } else {
+      // Its pages may be there again meanwhile.
+      fail("its work was cut short by " + fault.getMessage());
+    }
+  }
+
+  /** The server left. */
+  void lose(String why) {
+    if (phase == LEAVING) {
+      return;
+    }
+    if (phase == READY && readsOutlive) {
+      phase = LOST;
+      reason = why;
+      toSettle();
+    } else if (phase != LOST) {
+      fail(why);
+    }
+  }
+
+  /** The server left, and the device says that nothing comes any more. */
+  void disconnect(String why) {
+    lose(why);
+    disconnected = true;
+  }
+
+  /** Gives the connection up, and what was sent over it as far as the server did not take it. */
+  void leave(String why) {
+    if (phase == READY || phase == LOST) {
+      phase = LEAVING;
+      reason = why;
+      toSettle();
+      withdraw();
+    } else if (phase < READY) {
+      fail(why);
+    }
+  }
+
+  /** Returns whether it was open until now. */
+  boolean close() {
+    if (phase == CLOSED) {
+      return false;
+    }
+    if (reason.isEmpty()) {
+      reason = "it was closed";
+    }
+    if (phase >= READY) {
+      withdraw();
+    }
+    phase = CLOSED;
+    return true;
+  }
+
+  private void toSettle() {
+    unsettled = true;
+    context.attention().ask();
+  }
+
+  /** Whether the connection ended and its operations were not told yet. */
+  boolean unsettled() {
+    return unsettled;
+  }
+
+  /** The operations are told now. */
+  void settle() {
+    unsettled = false;
+  }
+
+  /** Takes back what the server has not taken. */
+  void withdraw() {
+    if (withdrawal == null) {
+      withdrawal = new Withdrawal(queuePair.claims(), context.nanoTime());
+    }
+  }
+
+  /** Whether answers can still come and would be believed. */
+  boolean isListening() {
+    return phase < FAILED && !disconnected;
+  }
+
+  /** Knows what becomes of the requests of a connection that ended. */
+  Withdrawal withdrawal() {
+    return withdrawal;
+  }
+}

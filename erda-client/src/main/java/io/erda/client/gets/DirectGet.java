@@ -1,0 +1,167 @@
+package io.erda.client.gets;
+
+import io.erda.client.connections.ClientContext;
+import io.erda.client.connections.Connections;
+import io.erda.client.connections.Counts;
+import io.erda.client.connections.KnownStore;
+import io.erda.client.connections.ReadSize;
+import io.erda.client.connections.RegionMap;
+import io.erda.client.connections.Session;
+import io.erda.hashtable.Entry;
+import io.erda.hashtable.Neighbourhood;
+import io.erda.hashtable.VersionWord;
+import io.erda.logstore.ObjectLayout;
+import io.erda.pmem.UncheckedMemory;
+import io.erda.protocol.Root;
+import io.erda.rdma.QueuePair;
+import io.erda.rdma.Work;
+
+/**
+ * The whole get in one call, where the device READs in the call and nothing is unusual: one table,
+ * the key among the first entries of its neighbourhood, its value fetched whole by one READ. It
+ * believes what {@link Get} believes and no more, and never that a key is absent.
+ */
+final class DirectGet {
+  static final long UNDECIDED = -1;
+
+  /**
+   * Entries of a neighbourhood that are READ first where a READ is a number of loads: with half of
+   * the buckets taken most keys are among them, and each further cache line would be one more miss.
+   */
+  private static final int NEAR = 4;
+
+  static final int NEAR_BYTES = NEAR * Entry.BYTES;
+
+  private final Connections connections;
+  private final KnownStore store;
+  private final ReadSize readSize;
+  private final Counts counts;
+  private final PrivateCopy copy;
+  private final ObjectPlace place = new ObjectPlace();
+  private final Work readEntries = Work.read();
+  private final Work readRoot = Work.read();
+  private final Work readObject = Work.read();
+
+  DirectGet(ClientContext context, Connections connections, PrivateCopy copy) {
+    this.connections = connections;
+    this.store = context.store();
+    this.readSize = context.readSize();
+    this.counts = context.counts();
+    this.copy = copy;
+  }
+
+  /**
+   * Looks the key of the copy up, and leaves its object there.
+   *
+   * @return the length of its value, or {@link #UNDECIDED} when {@link Get} has to find out;
+   *     nothing is under way then
+   */
+  long run() {
+    Session current = connections.readSession(false);
+    if (current == null) {
+      return UNDECIDED;
+    }
+    long wanted = copy.keyWord(store.keyHash, current.geometry.heads());
+    RegionMap now = current.map;
+    QueuePair queuePair = current.queuePair;
+    long bucketAt = now.entriesOffset + Entry.bucket(wanted, now.buckets) * Entry.BYTES;
+    if (now.nextTableKey != RegionMap.NONE
+        || !queuePair.readNow(entries(now, bucketAt))
+        || !queuePair.readNow(root(current))) {
+      return UNDECIDED;
+    }
+    long root = copy.rootAt & UncheckedMemory.ADDRESS;
+    if (Root.incarnation(UncheckedMemory.ALL, root) != now.incarnation
+        || Root.epoch(UncheckedMemory.ALL, root) != now.epoch) {
+      return UNDECIDED;
+    }
+    current.counterSeen = Root.structureCounter(UncheckedMemory.ALL, root);
+    int committed = committedOf(wanted, current.announces());
+    return committed == VersionWord.NONE
+        ? UNDECIDED
+        : valueLength(current, now, Entry.headOf(wanted), committed);
+  }
+
+  /**
+   * What the first entry with a key word names, of those that were READ; NONE when that is nothing,
+   * or not known.
+   *
+   * @param announces whether puts announce first: then a pending word says nothing without a look
+   *     at its newest version
+   */
+  int committedOf(long wanted, boolean announces) {
+    long near = copy.neighbourhoodAt & UncheckedMemory.ADDRESS;
+    for (int i = 0; i < NEAR; i++) {
+      if (Neighbourhood.keyWord(UncheckedMemory.ALL, near, 0) == wanted) {
+        long word = Neighbourhood.versionWord(UncheckedMemory.ALL, near, 0);
+        return VersionWord.pending(word) && announces
+            ? VersionWord.NONE
+            : VersionWord.committed(word);
+      }
+      near += Entry.BYTES;
+    }
+    return VersionWord.NONE;
+  }
+
+  // The parts of a get that is one of several: see DirectGets.
+
+  long keyWord(Session current) {
+    return copy.keyWord(store.keyHash, current.geometry.heads());
+  }
+
+  /** READs the first entries of a neighbourhood. Returns whether they are here. */
+  boolean readEntries(Session current, RegionMap now, long bucketAt) {
+    return current.queuePair.readNow(entries(now, bucketAt));
+  }
+
+  private Work entries(RegionMap now, long bucketAt) {
+    return readEntries
+        .local(copy.region, PrivateCopy.NEIGHBOURHOOD, NEAR_BYTES)
+        .remote(now.tableKey, bucketAt);
+  }
+
+  private Work root(Session current) {
+    return readRoot
+        .local(copy.region, PrivateCopy.ROOT, Root.LOOK_UP_BYTES)
+        .remote(current.rootKey, 0);
+  }
+
+  /** READs the root, behind all entries; whether the map is that of the store as it is now. */
+  boolean readRoot(Session current, RegionMap now) {
+    if (!current.queuePair.readNow(root(current))) {
+      return false;
+    }
+    long root = copy.rootAt & UncheckedMemory.ADDRESS;
+    if (Root.incarnation(UncheckedMemory.ALL, root) != now.incarnation
+        || Root.epoch(UncheckedMemory.ALL, root) != now.epoch) {
+      return false;
+    }
+    current.counterSeen = Root.structureCounter(UncheckedMemory.ALL, root);
+    return true;
+  }
+
+  /** READs the object at an offset; the length of its value when it is whole and has the key. */
+  long valueLength(Session current, RegionMap now, int head, int at) {
+    if (!place.find(current.geometry, now, head, at)) {
+      return UNDECIDED;
+    }
+    int fetched = readSize.within(copy.objectCapacity, place.room);
+    readObject.local(copy.region, PrivateCopy.OBJECT, fetched).remote(place.remoteKey, place.place);
+    if (!current.queuePair.readNow(readObject)) {
+      return UNDECIDED;
+    }
+    long found = copy.objectAt & UncheckedMemory.ADDRESS;
+    long word = ObjectLayout.firstWord(UncheckedMemory.ALL, found);
+    int keyLength = ObjectLayout.keyLength(UncheckedMemory.ALL, found);
+    int bytes = ObjectLayout.plausibleBytes(word, keyLength, fetched);
+    if (bytes == 0
+        || ObjectLayout.tombstone(word)
+        || !copy.isWhole(bytes, place.positionMix())
+        || !copy.isKey()) {
+      return UNDECIDED;
+    }
+    counts.getsNow++;
+    readSize.met(ObjectLayout.padded(bytes));
+    return (long) bytes - ObjectLayout.HEADER_BYTES - keyLength;
+  }
+}

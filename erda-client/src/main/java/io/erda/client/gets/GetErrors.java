@@ -1,0 +1,70 @@
+package io.erda.client.gets;
+
+import io.erda.protocol.ErdaException;
+import io.erda.protocol.Result;
+import io.erda.rdma.QueuePair;
+import io.erda.rdma.Status;
+
+/** What a get says when it can't tell what its key has. */
+public final class GetErrors {
+  private GetErrors() {}
+
+  /** The structure counter stays odd: nobody finishes what the server had begun. */
+  static ErdaException diedMoving(String get, long counter) {
+    return new ErdaException.Unavailable(
+        get
+            + " was not decided, and the server died while it moved entries or judged words"
+            + " (structure counter "
+            + counter
+            + "): what the key has is known after the next start");
+  }
+
+  static ErdaException invalidHereAlone(String get, ObjectPlace place) {
+    return new ErdaException.Unavailable(
+        get
+            + " fails its check here (head "
+            + place.head
+            + ", offset "
+            + place.offset
+            + ", generation "
+            + place.generation
+            + "), and the server finds it sound");
+  }
+
+  static ErdaException damaged(String get, ObjectPlace place) {
+    return new ErdaException.Damaged(
+        get
+            + ": its newest object is damaged (head "
+            + place.head
+            + ", offset "
+            + place.offset
+            + ")");
+  }
+
+  static ErdaException refused(String get, int result) {
+    return new ErdaException.Unavailable(
+        get + " fails its check, and the server says: " + Result.name(result));
+  }
+
+  /** What a READ ended with that another one would end with, too; null when it may not. */
+  static ErdaException lasting(Get get, QueuePair queuePair, int status) {
+    return switch (status) {
+      case Status.DENIED, Status.UNTRUSTED ->
+          new ErdaException.Unusable(
+              get.describe()
+                  + ": a file of the store can't be read from here: "
+                  + status(queuePair, status));
+      case Status.MEMORY_LOST ->
+          new ErdaException.Damaged(get.describe() + ": " + queuePair.lostRegion());
+      case Status.UNREADABLE ->
+          new ErdaException.Unavailable(get.describe() + ": " + queuePair.lostRegion());
+      default -> null;
+    };
+  }
+
+  /** The status of a READ or WRITE in words, with the file that could not be opened for it. */
+  public static String status(QueuePair queuePair, int status) {
+    String unreached = queuePair.unreached();
+    return unreached.isEmpty() ? Status.name(status) : Status.name(status) + " (" + unreached + ")";
+  }
+}

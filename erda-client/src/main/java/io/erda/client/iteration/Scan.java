@@ -1,0 +1,382 @@
+package io.erda.client.iteration;
+
+import io.erda.client.OperationHandler;
+import io.erda.client.connections.ClientContext;
+import io.erda.client.connections.Connections;
+import io.erda.client.connections.RegionMap;
+import io.erda.client.connections.Session;
+import io.erda.client.connections.WorkId;
+import io.erda.client.gets.GetErrors;
+import io.erda.hashtable.Entry;
+import io.erda.logstore.ObjectLayout;
+import io.erda.protocol.ErdaException;
+import io.erda.rdma.Status;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * An iteration over all keys, one-sided; each run of the operation brings it to the next key, or to
+ * its end. The promise and the argument for it: {@code docs/decisions/2026-11-23-iterating.md}.
+ *
+ * <p>It goes by stretches of home buckets, in the order of {@link ScanOrder}. Of each it READs the
+ * whole neighbourhoods, in the old table and then in the new one, and the root behind them. That
+ * counts when the structure counter was even and the same before and after, as for {@code Get} that
+ * finds no match: then every key that was there all the while is among the entries. Then it READs
+ * their objects, many at a time, and gives their keys.
+ *
+ * <p>Where an entry's object is not there any more, is longer than was READ, or where a key word
+ * was met twice, the key word is looked up by itself: {@link KeyWordLookUp}. So it is where puts
+ * announce first and the word is pending.
+ */
+public final class Scan extends KeyWordLookUp {
+  /** In place of the length of a key: there are no more. */
+  public static final int END = -1;
+
+  private static final int POST_TABLE = LOOK_UP_STEPS;
+  private static final int READING_TABLE = LOOK_UP_STEPS + 1;
+  private static final int POST_OBJECTS = LOOK_UP_STEPS + 2;
+  private static final int READING_OBJECTS = LOOK_UP_STEPS + 3;
+
+  // The iteration. What is here outlives a run, a connection and a server.
+
+  /** Null before the iteration has seen the first map. */
+  private ScanOrder order;
+
+  private boolean endsWithStretch;
+
+  private final ScanEntries entries = new ScanEntries();
+
+  /** The map of regions by which {@link #entries} were READ. */
+  private RegionMap entriesMap;
+
+  /** Whether the map was asked for because its table was smaller than one that was seen before. */
+  private boolean askedForMap;
+
+  /** Whether {@link #entries} are those of the stretch that {@link #order} has come to. */
+  private boolean inStretch;
+
+  /** Objects that were READ and whose keys are still to be given, and key words to be looked up. */
+  private final ScanBatch batch = new ScanBatch();
+
+  // The key that was given last.
+  private int objectAt;
+
+  /** Bytes of the key, or {@link #END}. */
+  public int keyLength;
+
+  public Scan(ClientContext context, Connections connections, Listener listener, int slot) {
+    super(context, connections, listener, slot);
+  }
+
+  /** A new iteration begins. REQUIRES: none is being run. */
+  public void rewind() {
+    rewind(null, false);
+  }
+
+  /**
+   * An iteration goes on where another one has come to, of this client or of another one of the
+   * store.
+   *
+   * @param from its order, which is this iteration's from now on; null: from the beginning
+   * @param ofOneStretch whether it ends behind one stretch, with the order at the next one
+   */
+  public void rewind(ScanOrder from, boolean ofOneStretch) {
+    copy.prepare();
+    order = from;
+    endsWithStretch = ofOneStretch;
+    inStretch = false;
+    entries.clear(0, null);
+    group.close();
+    batch.rewind();
+    keyLength = 0;
+  }
+
+  /** How far the iteration has come; null when it has not begun. */
+  public ScanOrder order() {
+    return order;
+  }
+
+  /** Comes to the next key where it is here already. Returns false when {@link #begin} has to. */
+  public boolean runNow() {
+    if (!batch.hasFound()) {
+      return false;
+    }
+    objectAt = batch.takeFound();
+    keyLength = ObjectLayout.keyLength(copy.memory, objectAt);
+    return true;
+  }
+
+  public void begin() {
+    askedForMap = false;
+    open();
+    gotOn();
+    restart();
+  }
+
+  @Override
+  public void restart() {
+    Session usable = connections.readSession(needsServer);
+    if (usable == null) {
+      awaitSession();
+      return;
+    }
+    session = usable;
+    lookUp();
+  }
+
+  @Override
+  protected void lookUp() {
+    map = session.map;
+    goOn();
+  }
+
+  @Override
+  void goOn() {
+    if (runNow()) {
+      finish();
+    } else if (group.isOpen()) {
+      readKeyWord();
+    } else if (batch.hasLookUps()) {
+      group.open(batch.takeLookUp());
+      readKeyWord();
+    } else if (batch.nextEntry() < entries.size()) {
+      readObjects();
+    } else {
+      readNextStretch();
+    }
+  }
+
+  @Override
+  void found() {
+    batch.setFound(ScanCopy.OBJECTS);
+  }
+
+  @Override
+  void onStretchMoved() {
+    order.tooLong();
+  }
+
+  // A stretch of the tables.
+
+  private void readNextStretch() {
+    boolean taken = inStretch;
+    if (taken) {
+      inStretch = false;
+      order.taken();
+    }
+    if (order == null) {
+      order = new ScanOrder(map.buckets, map.nextBuckets);
+    }
+    if (order.isAtEnd() || (taken && endsWithStretch)) {
+      keyLength = END;
+      finish();
+    } else if (!order.fits(map.buckets, map.nextBuckets) && !askedForMap) {
+      onSmallerTable();
+    } else {
+      order.take(map.buckets, map.nextBuckets);
+      beginLookUp(POST_TABLE);
+      postTable();
+    }
+  }
+
+  /**
+   * Where the iteration comes from another client, this one's map may be the older of the two. If
+   * it is not, the table was halved.
+   */
+  private void onSmallerTable() {
+    if (session.map != map) {
+      lookUp();
+    } else {
+      askedForMap = true;
+      refreshMap();
+    }
+  }
+
+  /** No READ of entries reports success: the root's, posted behind them, stands for all. */
+  private void postTable() {
+    int ofTable = order.ranges(map.buckets);
+    int all = ofTable + (isResizing() ? order.ranges(map.nextBuckets) : 0);
+    int bytes = order.slots() * Entry.BYTES;
+    for (; posted < all; posted++) {
+      boolean old = posted < ofTable;
+      long bucket = order.bucket(old ? posted : posted - ofTable);
+      if (!postEntries(old, bucket, ScanCopy.ENTRIES + posted * bytes, bytes)) {
+        stall();
+        return;
+      }
+    }
+    postRoot(READING_TABLE);
+  }
+
+  private void onTable() {
+    if (!isRootAsExpected()) {
+      return;
+    }
+    gotOn();
+    int ofTable = order.ranges(map.buckets);
+    int all = posted;
+    int slots = order.slots();
+    entries.clear(all * slots, order);
+    for (int i = 0; i < all; i++) {
+      boolean old = i < ofTable;
+      entries.collect(
+          copy.memory,
+          ScanCopy.ENTRIES + (long) i * slots * Entry.BYTES,
+          slots,
+          order.bucket(old ? i : i - ofTable),
+          order.count(),
+          old ? map.buckets : map.nextBuckets,
+          session.announces());
+    }
+    entriesMap = map;
+    inStretch = true;
+    batch.rewind();
+    goOn();
+  }
+
+  // The objects of its entries.
+
+  private void readObjects() {
+    int stride = context.readSize().within(copy.objectCapacity, copy.objectCapacity);
+    batch.gather(entries, entriesMap, map, session.geometry, stride, copy.objectCapacity);
+    serial++;
+    step = POST_OBJECTS;
+    if (batch.isEmpty()) {
+      endBatch();
+    } else {
+      counts.objectReads += batch.size();
+      postObjects();
+    }
+  }
+
+  private void postObjects() {
+    if (batch.post(session.queuePair, WorkId.of(serial, slot), copy.region)) {
+      step = READING_OBJECTS;
+    } else {
+      stall();
+    }
+  }
+
+  private void onObjects() {
+    batch.check(copy, context.readSize(), context.store().keyHash, session.geometry.heads());
+    endBatch();
+  }
+
+  private void endBatch() {
+    batch.end();
+    forgetErrors();
+    goOn();
+  }
+
+  // What completes.
+
+  /** A READ of this operation completed. */
+  public void onRead(long ofSerial) {
+    if (ofSerial != serial) {
+      return;
+    }
+    switch (step) {
+      case READING_TABLE -> onTable();
+      case READING_OBJECTS -> onObjects();
+      case READING_LOOK_UP -> onKeyWord();
+      case READING_OBJECT -> onObject();
+      case READING_REST -> check();
+      default -> {
+        // The READ belongs to an attempt that was given up.
+      }
+    }
+  }
+
+  /** A READ of this operation failed. */
+  public void onReadFailed(long ofSerial, int status) {
+    if (ofSerial != serial || step < OWN_STEPS) {
+      return;
+    }
+    // The other READs of this attempt end in nothing.
+    serial++;
+    stalled = false;
+    boolean denied = status == Status.DENIED || status == Status.UNTRUSTED;
+    boolean lost = status == Status.MEMORY_LOST;
+    if (status == Status.UNREADABLE) {
+      fail(new ErdaException.Unavailable(describe() + ": " + session.queuePair.lostRegion()));
+    } else if (denied || (lost && isReadingEntries())) {
+      fail(
+          new ErdaException.Unusable(
+              describe()
+                  + ": a file of the store can't be read from here: "
+                  + (lost
+                      ? session.queuePair.lostRegion()
+                      : GetErrors.status(session.queuePair, status))));
+    } else if (lost && (step == POST_OBJECTS || step == READING_OBJECTS)) {
+      // Nothing says which of them it was.
+      batch.lookUpAll();
+      endBatch();
+    } else if (lost) {
+      failDamaged(": " + session.queuePair.lostRegion());
+    } else {
+      retryAfter(status);
+    }
+  }
+
+  private boolean isReadingEntries() {
+    return switch (step) {
+      case POST_TABLE, READING_TABLE, POST_LOOK_UP, READING_LOOK_UP -> true;
+      default -> false;
+    };
+  }
+
+  @Override
+  public void resume() {
+    stalled = false;
+    switch (step) {
+      case POST_TABLE -> postTable();
+      case POST_OBJECTS -> postObjects();
+      case POST_LOOK_UP -> postKeyWord();
+      case POST_OBJECT -> postObject();
+      case POST_REST -> postRest();
+      default -> restart();
+    }
+  }
+
+  @Override
+  public void onResponse(int type, int result, MemorySegment message, long base, int length) {
+    throw new IllegalStateException("an iteration sends no requests");
+  }
+
+  @Override
+  protected boolean outlives(Session lost) {
+    return lost.readable() && step >= OWN_STEPS;
+  }
+
+  // What was found.
+
+  /** The key that the iteration has come to. */
+  public MemorySegment key() {
+    return copy.memory.asSlice(objectAt + ObjectLayout.KEY_OFFSET, keyLength);
+  }
+
+  /** Its value. */
+  public MemorySegment value() {
+    return copy.memory.asSlice(
+        objectAt + ObjectLayout.KEY_OFFSET + (long) keyLength,
+        ObjectLayout.valueLength(copy.memory, objectAt));
+  }
+
+  @Override
+  public String describe() {
+    return "iteration";
+  }
+
+  @Override
+  protected void deliver(OperationHandler handler) {
+    if (keyLength == END) {
+      handler.onEntry(token, null, null);
+    } else {
+      handler.onEntry(token, key(), value());
+    }
+  }
+
+  /** REQUIRES: the queue pair is closed. */
+  public void release() {
+    copy.release();
+  }
+}

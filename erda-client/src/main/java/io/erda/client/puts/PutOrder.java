@@ -1,0 +1,119 @@
+package io.erda.client.puts;
+
+import io.erda.client.connections.Session;
+import io.erda.client.operations.Operation;
+import io.erda.client.operations.Outcomes;
+
+/**
+ * The order among the puts and deletes of one client. Those of one key happen in the order of
+ * submission: the later one waits. Those that have places in one lease are posted in the order of
+ * the places, because the server takes none below one that was published.
+ */
+public final class PutOrder {
+  private final Outcomes outcomes;
+  private Put[] puts = new Put[0];
+  private long last;
+  private boolean closed;
+
+  public PutOrder(Outcomes outcomes) {
+    this.outcomes = outcomes;
+  }
+
+  /** All puts there are from now on, those of before among them. */
+  public void set(Put[] all) {
+    puts = all;
+  }
+
+  public Put get(int index) {
+    return puts[index];
+  }
+
+  /** A slot that is free, or null. */
+  public Put free() {
+    for (Put put : puts) {
+      if (put.step == Operation.IDLE) {
+        return put;
+      }
+    }
+    return null;
+  }
+
+  /** The number of what is submitted, or takes its place, now. */
+  long next() {
+    return ++last;
+  }
+
+  /** Whether nothing but this put of the client is under way. */
+  boolean isAlone() {
+    return outcomes.active() == 1;
+  }
+
+  /** Whether a put of the same key was submitted before and is not done. */
+  boolean hasEarlier(Put put) {
+    if (outcomes.active() > 1) {
+      for (Put other : puts) {
+        if (other.active() && other.order < put.order && other.keyWord() == put.keyWord()) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  /** Whether a put that has its place in the log before this one's could not be posted yet. */
+  boolean hasUnposted(Put put) {
+    if (outcomes.active() > 1) {
+      for (Put other : puts) {
+        if (put.follows(other)) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  /** A put ended: those that waited for it go on. */
+  void giveTurn() {
+    if (outcomes.othersActive() && !closed) {
+      for (Put put : puts) {
+        if (put.step == Put.WAIT_TURN && !hasEarlier(put)) {
+          put.restart();
+        }
+      }
+    }
+  }
+
+  /** A session may have space in the log of a head. */
+  public void onLease(Session of, int head) {
+    for (Put put : puts) {
+      if (put.step == Put.WAIT_LEASE && put.session == of && put.head == head) {
+        put.takePlace();
+      }
+    }
+  }
+
+  /** The server has no room for {@code asked} bytes. Who waits for less asks again. */
+  public void onLeaseRefused(Session of, int head, int asked, int result) {
+    for (Put put : puts) {
+      if (put.step == Put.WAIT_LEASE && put.session == of && put.head == head) {
+        if (put.padded < asked) {
+          put.takePlace();
+        } else {
+          put.onNoRoom(result);
+        }
+      }
+    }
+  }
+
+  /** The client is being closed: no put goes on any more. */
+  public void close() {
+    closed = true;
+  }
+
+  /** REQUIRES: the queue pairs are closed. */
+  public void release() {
+    for (Put put : puts) {
+      put.release();
+    }
+  }
+}

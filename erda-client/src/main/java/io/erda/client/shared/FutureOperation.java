@@ -1,0 +1,193 @@
+package io.erda.client.shared;
+
+import io.erda.client.ErdaAsyncClient;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
+
+/** An operation of {@code ErdaFutures}: what was asked for, and who is told. */
+public abstract sealed class FutureOperation {
+  final byte[] key;
+
+  /** Whether it was submitted by the client's own thread. */
+  boolean own;
+
+  /** When the client's thread took it over, by {@code Devices.CLOCK}. */
+  long sinceNs;
+
+  private FutureOperation(byte[] key) {
+    this.key = key;
+  }
+
+  /** Whoever submitted it holds it. */
+  abstract CompletableFuture<?> future();
+
+  /**
+   * Submits it to the client.
+   *
+   * @return false when the pipeline is full
+   */
+  abstract boolean submit(ErdaAsyncClient client, long token);
+
+  boolean isGet() {
+    return false;
+  }
+
+  /** Tells of a get. REQUIRES: it is one. */
+  void got(byte[] value) {
+    throw new IllegalStateException("not a get");
+  }
+
+  /**
+   * Tells of all else.
+   *
+   * @param yes of a delete: whether there was a value; of one with a condition: whether it held
+   */
+  void done(boolean yes) {
+    throw new IllegalStateException("a get");
+  }
+
+  final void failed(Throwable why) {
+    future().completeExceptionally(why);
+  }
+
+  /** A key as an index has it. */
+  static final class Key {
+    private final byte[] bytes;
+    private final int hash;
+
+    Key(byte[] bytes) {
+      this.bytes = bytes;
+      this.hash = Arrays.hashCode(bytes);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      return other instanceof Key key && Arrays.equals(bytes, key.bytes);
+    }
+
+    @Override
+    public int hashCode() {
+      return hash;
+    }
+  }
+
+  public static final class Get extends FutureOperation {
+    private final CompletableFuture<byte[]> future;
+
+    public Get(byte[] key, CompletableFuture<byte[]> future) {
+      super(key);
+      this.future = future;
+    }
+
+    @Override
+    CompletableFuture<?> future() {
+      return future;
+    }
+
+    @Override
+    boolean submit(ErdaAsyncClient client, long token) {
+      return client.get(token, MemorySegment.ofArray(key));
+    }
+
+    @Override
+    boolean isGet() {
+      return true;
+    }
+
+    @Override
+    void got(byte[] value) {
+      future.complete(value);
+    }
+  }
+
+  public static final class Put extends FutureOperation {
+    private final byte[] value;
+    private final CompletableFuture<Void> future;
+
+    public Put(byte[] key, byte[] value, CompletableFuture<Void> future) {
+      super(key);
+      this.value = value;
+      this.future = future;
+    }
+
+    @Override
+    CompletableFuture<?> future() {
+      return future;
+    }
+
+    @Override
+    boolean submit(ErdaAsyncClient client, long token) {
+      return client.put(token, MemorySegment.ofArray(key), MemorySegment.ofArray(value));
+    }
+
+    @Override
+    void done(boolean existed) {
+      future.complete(null);
+    }
+  }
+
+  public static final class Delete extends FutureOperation {
+    private final CompletableFuture<Boolean> future;
+
+    public Delete(byte[] key, CompletableFuture<Boolean> future) {
+      super(key);
+      this.future = future;
+    }
+
+    @Override
+    CompletableFuture<?> future() {
+      return future;
+    }
+
+    @Override
+    boolean submit(ErdaAsyncClient client, long token) {
+      return client.delete(token, MemorySegment.ofArray(key));
+    }
+
+    @Override
+    void done(boolean existed) {
+      future.complete(existed);
+    }
+  }
+
+  public static final class Conditional extends FutureOperation {
+    private final byte[] expected;
+    private final byte[] value;
+    private final CompletableFuture<Boolean> future;
+
+    /**
+     * @param expected null: no value
+     * @param value null: none, the key is removed
+     */
+    public Conditional(
+        byte[] key, byte[] expected, byte[] value, CompletableFuture<Boolean> future) {
+      super(key);
+      this.expected = expected;
+      this.value = value;
+      this.future = future;
+    }
+
+    @Override
+    CompletableFuture<?> future() {
+      return future;
+    }
+
+    @Override
+    boolean submit(ErdaAsyncClient client, long token) {
+      MemorySegment of = MemorySegment.ofArray(key);
+      if (expected == null) {
+        return client.putIfAbsent(token, of, MemorySegment.ofArray(value));
+      }
+      MemorySegment now = MemorySegment.ofArray(expected);
+      return value == null
+          ? client.compareAndDelete(token, of, now)
+          : client.compareAndSet(token, of, now, MemorySegment.ofArray(value));
+    }
+
+    @Override
+    void done(boolean held) {
+      future.complete(held);
+    }
+  }
+}

@@ -1,0 +1,160 @@
+package io.erda.client.shared;
+
+import io.erda.client.BatchException;
+import io.erda.protocol.ErdaException;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.NoSuchElementException;
+import java.util.function.Function;
+
+/**
+ * An iterator of a view of an {@code ErdaMap}. When {@link #next()} can't decode what it comes to,
+ * it has come to it all the same: it may be removed, and is passed over by the next call.
+ */
+public abstract class MapIterator<T> implements Iterator<T> {
+  /**
+   * Removes what was returned last, if it is still what was seen of it.
+   *
+   * @return whether it did
+   * @throws IllegalStateException when there is nothing to remove
+   */
+  abstract boolean removeSeen();
+
+  @Override
+  public final void remove() {
+    removeSeen();
+  }
+
+  private static IllegalStateException nothingToRemove() {
+    return new IllegalStateException("next() was not called, or the entry was removed before");
+  }
+
+  /** Goes over keys alone, and asks for no value. */
+  static final class OfKeys<K, V> extends MapIterator<K> {
+    private final MapStore store;
+    private final MapBytes<K, V> bytes;
+    private final Iterator<byte[]> left;
+
+    /** The key that was returned last, until it is removed. */
+    private byte[] last;
+
+    OfKeys(MapStore store, MapBytes<K, V> bytes) {
+      this.store = store;
+      this.bytes = bytes;
+      left = store.keys();
+    }
+
+    @Override
+    public boolean hasNext() {
+      return left.hasNext();
+    }
+
+    @Override
+    public K next() {
+      last = left.next();
+      return bytes.key(last);
+    }
+
+    @Override
+    boolean removeSeen() {
+      if (last == null) {
+        throw nothingToRemove();
+      }
+      boolean removed = store.delete(last);
+      last = null;
+      return removed;
+    }
+  }
+
+  /**
+   * Goes over entries. The values of some keys are fetched at once, first of one and then of ever
+   * more, so that who wants the first entry reads little more; keys that are gone by then are
+   * passed over. What could not be read is read again by the next call, key by key; a single one
+   * whose value is damaged is passed over.
+   */
+  public static final class OfEntries<K, V, T> extends MapIterator<T> {
+    /** How many values are fetched at once at most. */
+    private static final int FETCHED_MAX = 16;
+
+    private final MapStore store;
+    private final MapBytes<K, V> bytes;
+    private final Function<MapEntry<K, V>, T> shown;
+    private final Iterator<byte[]> left;
+
+    /** Keys whose values were not fetched yet. */
+    private final List<byte[]> wanted = new ArrayList<>(FETCHED_MAX);
+
+    private final List<MapEntry<K, V>> fetched = new ArrayList<>(FETCHED_MAX);
+    private int next;
+    private int fetchedMax = 1;
+
+    /** The entry that was returned last, until it is removed. */
+    private MapEntry<K, V> last;
+
+    /**
+     * @param shown what is returned of an entry
+     */
+    public OfEntries(MapStore store, MapBytes<K, V> bytes, Function<MapEntry<K, V>, T> shown) {
+      this.store = store;
+      this.bytes = bytes;
+      this.shown = shown;
+      left = store.keys();
+    }
+
+    @Override
+    public boolean hasNext() {
+      while (next == fetched.size()) {
+        while (wanted.size() < fetchedMax && left.hasNext()) {
+          wanted.add(left.next());
+        }
+        if (wanted.isEmpty()) {
+          return false;
+        }
+        fetch(List.copyOf(wanted.subList(0, Math.min(fetchedMax, wanted.size()))));
+      }
+      return true;
+    }
+
+    private void fetch(List<byte[]> keys) {
+      fetchedMax = Math.min(2 * fetchedMax, FETCHED_MAX);
+      List<byte[]> values;
+      try {
+        values = store.getAll(keys);
+      } catch (BatchException e) {
+        fetchedMax = 1;
+        if (keys.size() == 1 && e.errors().getFirst() instanceof ErdaException.Damaged) {
+          wanted.removeFirst();
+        }
+        throw e;
+      }
+      wanted.subList(0, keys.size()).clear();
+      fetched.clear();
+      next = 0;
+      for (int i = 0; i < keys.size(); i++) {
+        if (values.get(i) != null) {
+          fetched.add(new MapEntry<>(store, bytes, keys.get(i), values.get(i)));
+        }
+      }
+    }
+
+    @Override
+    public T next() {
+      if (!hasNext()) {
+        throw new NoSuchElementException();
+      }
+      last = fetched.get(next++);
+      return shown.apply(last);
+    }
+
+    @Override
+    boolean removeSeen() {
+      if (last == null) {
+        throw nothingToRemove();
+      }
+      boolean removed = last.removeSeen();
+      last = null;
+      return removed;
+    }
+  }
+}

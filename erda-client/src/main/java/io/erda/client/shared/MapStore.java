@@ -1,0 +1,44 @@
+package io.erda.client.shared;
+
+import java.util.Iterator;
+import java.util.List;
+
+/**
+ * What {@code ErdaMap} needs of a store, as {@link PoolStore} has it. Each method is one atomic
+ * step on one key, but for those that name several. Any thread may call any of them; errors are
+ * those of {@code ErdaClient}.
+ */
+public interface MapStore {
+  /** The identity of the store: equal for two objects of one store. */
+  Object identity();
+
+  /** The value of a key, or null. */
+  byte[] get(byte[] key);
+
+  /** The values of several keys, in their order; null for a key that has none. */
+  List<byte[]> getAll(List<byte[]> keys);
+
+  /** Stores a value, whatever was there. */
+  void put(byte[] key, byte[] value);
+
+  /** Stores several values: see List). */
+  void putAll(List<byte[]> keys, List<byte[]> values);
+
+  /** Stores a value where none is. Returns whether it did. */
+  boolean putIfAbsent(byte[] key, byte[] value);
+
+  /** Stores a value where another one is. Returns whether it did. */
+  boolean compareAndSet(byte[] key, byte[] expected, byte[] value);
+
+  /** Removes a key whatever its value is. Returns whether it had one. */
+  boolean delete(byte[] key);
+
+  /** Removes a key that has a certain value. Returns whether it did. */
+  boolean compareAndDelete(byte[] key, byte[] expected);
+
+  /**
+   * All keys: each that is there from the beginning of the iteration to its end exactly once,
+   * others at most once. The iterator is for one thread.
+   */
+  Iterator<byte[]> keys();
+}

@@ -1,0 +1,73 @@
+package io.erda.client.shared;
+
+import io.erda.client.ErdaClientPool;
+import java.util.Iterator;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Supplier;
+
+/** The store of a pool's clients, for {@code ErdaMap}. */
+public final class PoolStore implements MapStore {
+  private final ErdaClientPool pool;
+  private final Supplier<UUID> storeId;
+
+  /**
+   * @param storeId tells which store the pool is connected to; null before its first connection
+   */
+  public PoolStore(ErdaClientPool pool, Supplier<UUID> storeId) {
+    this.pool = pool;
+    this.storeId = storeId;
+  }
+
+  /** The pool itself before its first connection, which every method but this one makes. */
+  @Override
+  public Object identity() {
+    UUID store = storeId.get();
+    return store == null ? pool : store;
+  }
+
+  @Override
+  public byte[] get(byte[] key) {
+    return pool.get(key);
+  }
+
+  @Override
+  public List<byte[]> getAll(List<byte[]> keys) {
+    return pool.getAll(keys);
+  }
+
+  @Override
+  public void put(byte[] key, byte[] value) {
+    pool.put(key, value);
+  }
+
+  @Override
+  public void putAll(List<byte[]> keys, List<byte[]> values) {
+    pool.putAll(keys, values);
+  }
+
+  @Override
+  public boolean putIfAbsent(byte[] key, byte[] value) {
+    return pool.putIfAbsent(key, value);
+  }
+
+  @Override
+  public boolean compareAndSet(byte[] key, byte[] expected, byte[] value) {
+    return pool.compareAndSet(key, expected, value);
+  }
+
+  @Override
+  public boolean delete(byte[] key) {
+    return pool.delete(key);
+  }
+
+  @Override
+  public boolean compareAndDelete(byte[] key, byte[] expected) {
+    return pool.compareAndDelete(key, expected);
+  }
+
+  @Override
+  public Iterator<byte[]> keys() {
+    return pool.keys();
+  }
+}

@@ -1,0 +1,31 @@
+package io.erda.server.engine.events;
+
+import jdk.jfr.Category;
+import jdk.jfr.Description;
+import jdk.jfr.Event;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+import jdk.jfr.StackTrace;
+
+/** The space of a region goes back to the file system; lasts from when it was retired. */
+@Name("io.erda.RegionReleased")
+@Label("Region Released")
+@Category("Erda")
+@Description(
+    "Space of a region goes back to the file system, after its clients left or were waited for")
+@StackTrace(false)
+public final class RegionReleasedEvent extends Event {
+  @Label("Head")
+  public int head;
+
+  @Label("Region")
+  @Description("Index along the head")
+  public int region;
+
+  @Label("Generation")
+  public int generation;
+
+  @Label("Clients Waited For")
+  @Description("That had not said that they left")
+  public int clientsLate;
+}

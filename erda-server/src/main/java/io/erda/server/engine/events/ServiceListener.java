@@ -1,0 +1,77 @@
+package io.erda.server.engine.events;
+
+/**
+ * Is told what happens to a service, for people to read. The server's thread calls it: it must not
+ * wait for anything, and throws nothing.
+ */
+public interface ServiceListener {
+  /** Cares for nothing. */
+  ServiceListener NONE = new ServiceListener() {};
+
+  /**
+   * A client was let in.
+   *
+   * @param peer who it is: {@link io.erda.rdma.ConnectionRequest#peer}
+   */
+  default void connected(int clientId, String peer) {}
+
+  /**
+   * A client's connection was closed.
+   *
+   * @param misbehaved whether the server ended it because of what the client sent
+   */
+  default void left(int clientId, String peer, boolean misbehaved) {}
+
+  /** Somebody was not let in, and why. */
+  default void refused(String peer, String why) {}
+
+  /**
+   * A client's request was refused for want of space.
+   *
+   * @param what LOG, TABLE or DISK; FILE where a file may not be as large as a region
+   */
+  default void full(String what, int clientId, long bytes) {}
+
+  /**
+   * No file can be made for the log's next region. Told once, until {@link #fileAgain}.
+   *
+   * @param why the file, the call and the error
+   */
+  default void noFile(String why) {}
+
+  /** A file for the log's next region could be made again. */
+  default void fileAgain() {}
+
+  /** A client's request was refused because the client, or its user, has all that it may have. */
+  default void overQuota(String why, int clientId, String peer) {}
+
+  /**
+   * A file that nothing needs any more could not be removed, or another thing was left undone that
+   * a next server does.
+   *
+   * @param what which file, and why
+   */
+  default void leftBehind(String what) {}
+
+  /**
+   * A cleaning has ended.
+   *
+   * @param freed false: the region is kept
+   */
+  default void cleaned(
+      int head, int region, boolean freed, long bytesLive, long bytesCopied, long tookNs) {}
+
+  /**
+   * The table was doubled.
+   *
+   * @param entries −1 where they are not counted yet
+   * @param tookNs −1 where it began before the store was opened
+   */
+  default void doubled(long fromBuckets, long toBuckets, long entries, long tookNs) {}
+
+  /** The table was halved; the parameters are those of {@link #doubled}. */
+  default void halved(long fromBuckets, long toBuckets, long entries, long tookNs) {}
+
+  /** A halving found too many keys with one bucket, and goes back to {@code toBuckets}. */
+  default void turned(long fromBuckets, long toBuckets) {}
+}

@@ -1,0 +1,75 @@
+package io.erda.server.engine.files;
+
+import io.erda.hashtable.StructureCounter;
+import io.erda.pmem.PersistentMemory;
+import io.erda.protocol.Protocol;
+import io.erda.protocol.Root;
+import java.lang.invoke.VarHandle;
+
+/**
+ * The server's side of the root: the only writer. Its file is never replaced. Borrows its memory.
+ */
+public final class RootFile implements StructureCounter {
+  public static final long BYTES = 4096;
+
+  private final PersistentMemory memory;
+
+  public RootFile(PersistentMemory memory) {
+    this.memory = memory;
+  }
+
+  public PersistentMemory memory() {
+    return memory;
+  }
+
+  public long incarnation() {
+    return Root.incarnation(memory.segment(), 0);
+  }
+
+  public long epoch() {
+    return Root.epoch(memory.segment(), 0);
+  }
+
+  public long structureCounter() {
+    return Root.structureCounter(memory.segment(), 0);
+  }
+
+  /**
+   * Begins a new incarnation, durably: from now on no reader of an earlier one accepts what it
+   * reads. Before the first connection is taken: reservations and connections are named after it.
+   *
+   * @param boot of the machine, see {@link io.erda.pmem.MemoryDirectory#boot}: until here whoever
+   *     reads the files by himself sees that the store was not recovered since the machine started
+   */
+  public void beginIncarnation(int boot) {
+    store(Root.LAYOUT_VERSION_OFFSET, Protocol.LAYOUT_VERSION);
+    store(Root.BOOT_OFFSET, boot);
+    store(Root.INCARNATION_OFFSET, incarnation() + 1);
+    memory.drain();
+  }
+
+  /** Makes the map newer, durably, before anything may name what changed. */
+  public void nextEpoch() {
+    store(Root.EPOCH_OFFSET, epoch() + 1);
+    memory.drain();
+  }
+
+  @Override
+  public void beginMove() {
+    store(Root.STRUCTURE_COUNTER_OFFSET, structureCounter() | 1);
+    // The counter's store is a release: without this fence later plain stores could become visible
+    // before it.
+    VarHandle.storeStoreFence();
+  }
+
+  @Override
+  public void endMove() {
+    assert (structureCounter() & 1) != 0 : "no move began: " + structureCounter();
+    store(Root.STRUCTURE_COUNTER_OFFSET, (structureCounter() | 1) + 1);
+  }
+
+  private void store(long offset, long value) {
+    memory.putLongRelease(offset, value);
+    memory.flush(offset, Long.BYTES);
+  }
+}

@@ -1,0 +1,42 @@
+package io.erda.server.engine.files;
+
+import io.erda.logstore.LogGeometry;
+import io.erda.protocol.PutMode;
+
+/**
+ * What a store has, fixed at its creation, read from the superblock afterwards.
+ *
+ * @param geometry of the log
+ * @param buckets of the table to begin with, a power of two
+ * @param putMode how objects come to be the newest version of their keys
+ */
+public record StoreGeometry(LogGeometry geometry, long buckets, PutMode putMode) {
+  /** The most that a table can have. */
+  public static final long BUCKETS_MAX = 1L << 40;
+
+  /**
+   * What is registered with a device beside the log's regions, at most: the root, and the tables. A
+   * table that was doubled keeps its registration for a grace; from 2 to 2^40 buckets there are 40
+   * of them. A device has to have so many registrations to spare, for a doubling can't do without.
+   */
+  public static final int REGISTRATIONS_BESIDE_LOG = 66;
+
+  private static final long BUCKETS_MIN = 2;
+
+  /** A store in which puts publish last. */
+  public StoreGeometry(LogGeometry geometry, long buckets) {
+    this(geometry, buckets, PutMode.PUBLISH);
+  }
+
+  public StoreGeometry {
+    if (Long.bitCount(buckets) != 1 || buckets < BUCKETS_MIN || buckets > BUCKETS_MAX) {
+      throw new IllegalArgumentException(
+          "buckets must be a power of two from 2 to 2^40: " + buckets);
+    }
+  }
+
+  /** The same store with another put mode. */
+  public StoreGeometry withPutMode(PutMode mode) {
+    return new StoreGeometry(geometry, buckets, mode);
+  }
+}

@@ -1,0 +1,346 @@
+package io.erda.server.engine.publishing;
+
+import io.erda.cleaner.LiveBytes;
+import io.erda.hashtable.Entry;
+import io.erda.hashtable.KeyProbe;
+import io.erda.hashtable.VersionWord;
+import io.erda.logstore.LogStore;
+import io.erda.logstore.ObjectLayout;
+import io.erda.logstore.Region;
+import io.erda.pmem.MemoryGuard;
+import io.erda.pmem.PersistentMemory;
+import io.erda.server.engine.files.RootFile;
+import io.erda.server.engine.tables.Decisions;
+import io.erda.server.engine.tables.KeyWords;
+import io.erda.server.engine.tables.PutCounts;
+import io.erda.server.engine.tables.StoredObjects;
+import io.erda.server.engine.tables.Tables;
+import java.io.UncheckedIOException;
+import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/**
+ * The pending words of a store whose puts announce first: the word names a place before its object
+ * is there (Erda paper, sections 3.3 and 4.2; decision "Announce first").
+ *
+ * <p>In such a store readers look at the newest version of a pending word, and it counts when it is
+ * whole. So a whole object is never rolled back: to commit one needs no care, and to roll one back
+ * needs a <em>judgement</em>, during which no reader accepts anything that depends on a pending
+ * word. Readers take the structure counter for it, as they do while entries are moved.
+ *
+ * <p>A word is live while its announcement stands. Its writer is fenced, by the end of its
+ * connection, before it is judged. One thread.
+ */
+public final class AnnouncedWords implements Decisions {
+  /** How long a client may take to write what it announced, when somebody needs the word. */
+  public static final long WANTED_NS = 100_000_000;
+
+  /** The same while nobody does. */
+  public static final long UNWANTED_NS = 1_000_000_000;
+
+  /** After so long an announced put whose object is whole is committed. */
+  public static final long LOOK_NS = 1_000_000;
+
+  private final Tables tables;
+  private final RootFile root;
+  private final LogStore log;
+  private final KeyWords keyWords;
+  private final StoredObjects objects;
+  private final PutCounts counts;
+  private final MemoryGuard faults = new MemoryGuard();
+  private final NamedPlace probe = new NamedPlace();
+
+  /** By head and offset, the oldest first. */
+  private final Map<Long, Announcement> live = new LinkedHashMap<>();
+
+  /** The announced puts whose objects {@link #doWork} found whole. */
+  private final List<Announcement> whole = new ArrayList<>();
+
+  private LiveBytes liveBytes;
+  private Consumer<Reservation> decided = reservation -> {};
+
+  /** When {@link #doWork} looks next; meaningful while something is live. */
+  private long nextLookNs;
+
+  private long rolledBack;
+  private long fenced;
+
+  public AnnouncedWords(
+      Tables tables,
+      RootFile root,
+      LogStore log,
+      KeyWords keyWords,
+      StoredObjects objects,
+      PutCounts counts) {
+    this.tables = tables;
+    this.root = root;
+    this.log = log;
+    this.keyWords = keyWords;
+    this.objects = objects;
+    this.counts = counts;
+  }
+
+  /** Sets who counts what is live; before anything is decided while the store is served. */
+  public void count(LiveBytes bytes) {
+    liveBytes = bytes;
+  }
+
+  /** Sets who is told of a reservation in which something was decided. */
+  public void onDecided(Consumer<Reservation> listener) {
+    decided = listener;
+  }
+
+  @Override
+  public boolean anyLive() {
+    return !live.isEmpty();
+  }
+
+  /** Announcements that are not decided. */
+  public long undecided() {
+    return live.size();
+  }
+
+  /** Versions that were rolled back because their objects never became whole. */
+  public long rolledBack() {
+    return rolledBack;
+  }
+
+  /** Clients that were given up because they did not write what they had announced. */
+  public long fenced() {
+    return fenced;
+  }
+
+  /** A word was stored that names what is going to be written. */
+  public void announced(Announcement announcement) {
+    if (live.isEmpty()) {
+      nextLookNs = announcement.sinceNs + LOOK_NS;
+    }
+    Announcement before = live.put(key(announcement.head(), announcement.offset), announcement);
+    assert before == null : "offset " + announcement.offset + " was announced twice";
+    announcement.reservation.undecided++;
+  }
+
+  private static long key(int head, int offset) {
+    return (long) head << 32 | offset;
+  }
+
+  @Override
+  public long decide(long entry, long keyWord, long word) {
+    if (!VersionWord.pending(word)) {
+      return word;
+    }
+    int head = Entry.headOf(keyWord);
+    int offset = VersionWord.newest(word);
+    Announcement announcement = live.get(key(head, offset));
+    if (announcement == null) {
+      return judge(entry, keyWord, word);
+    }
+    if (makeDurable(keyWord, offset)) {
+      tables.drain();
+      long committed = commit(entry, keyWord, word);
+      remove(announcement);
+      return committed;
+    }
+    announcement.wanted = true;
+    return word;
+  }
+
+  /**
+   * A reader found that what a pending word names is not whole: decides the word, unless it is live
+   * or not there any more.
+   */
+  public void reported(long keyWord, int offset) {
+    long entry = find(keyWord, offset);
+    if (entry != Tables.NONE) {
+      decide(entry, keyWord, tables.versionWord(entry));
+    }
+  }
+
+  /** Commits what is whole, and gives up who takes too long. Returns how many were committed. */
+  public int doWork(long nowNs) {
+    if (live.isEmpty() || nowNs - nextLookNs < 0) {
+      return 0;
+    }
+    nextLookNs = nowNs + LOOK_NS;
+    for (Announcement each : live.values()) {
+      long ageNs = nowNs - each.sinceNs;
+      if (ageNs >= LOOK_NS && flush(each.keyWord, each.offset)) {
+        whole.add(each);
+      } else if (ageNs >= (each.wanted ? WANTED_NS : UNWANTED_NS)) {
+        each.announcer.giveUp();
+        fenced++;
+      }
+    }
+    return commitWhole();
+  }
+
+  /** Commits what was flushed. Returns how many that were. */
+  private int commitWhole() {
+    if (whole.isEmpty()) {
+      return 0;
+    }
+    int count = whole.size();
+    try {
+      for (Announcement each : whole) {
+        region(each.head(), each.offset).memory().drain();
+      }
+      tables.drain();
+      for (Announcement each : whole) {
+        long entry = find(each.keyWord, each.offset);
+        commit(entry, each.keyWord, tables.versionWord(entry));
+        remove(each);
+      }
+    } finally {
+      whole.clear();
+    }
+    return count;
+  }
+
+  /**
+   * A client is gone, and its connection closed: nothing that it WRITEs from now on is told to
+   * anybody as done. Decides what it had announced.
+   */
+  public void left(Announcer announcer) {
+    List<Announcement> its = new ArrayList<>();
+    for (Iterator<Announcement> each = live.values().iterator(); each.hasNext(); ) {
+      Announcement announcement = each.next();
+      if (announcement.announcer == announcer) {
+        each.remove();
+        its.add(announcement);
+      }
+    }
+    for (Announcement each : its) {
+      each.reservation.undecided--;
+      long entry = find(each.keyWord, each.offset);
+      judge(entry, each.keyWord, tables.versionWord(entry));
+      decided.accept(each.reservation);
+    }
+  }
+
+  /**
+   * The store is being closed in order: commits what is whole, so that what was acknowledged is as
+   * much a committed version at rest as any other.
+   */
+  public void close() {
+    for (Announcement each : live.values()) {
+      if (flush(each.keyWord, each.offset)) {
+        whole.add(each);
+      }
+    }
+    commitWhole();
+  }
+
+  /** The entry whose pending word names the place as its newest version, or none. */
+  private long find(long keyWord, int offset) {
+    probe.offset = offset;
+    return tables.find(keyWord, probe);
+  }
+
+  private void remove(Announcement announcement) {
+    live.remove(key(announcement.head(), announcement.offset));
+    announcement.reservation.undecided--;
+    announcement.announcer.decided(announcement.reservation);
+    decided.accept(announcement.reservation);
+  }
+
+  /**
+   * Decides a word behind which nobody stands. A reader that accepts something meanwhile has seen
+   * the counter even behind its look at the object, so it has looked before the validation here.
+   * REQUIRES: its writer is fenced.
+   */
+  private long judge(long entry, long keyWord, long word) {
+    root.beginMove();
+    // The counter is seen before the object is loaded.
+    VarHandle.fullFence();
+    try {
+      Long decided = faults.find(this, words -> words.commitOrRollBack(entry, keyWord, word));
+      root.endMove();
+      if (decided == null) {
+        throw faults.fault();
+      }
+      return decided;
+    } catch (UncheckedIOException e) {
+      root.endMove();
+      throw e;
+    }
+  }
+
+  /**
+   * Where the device fails or is full, or the object's file was shortened, the word is as it was or
+   * decided. The next opening decides it, and readers go on until then.
+   */
+  private long commitOrRollBack(long entry, long keyWord, long word) {
+    if (makeDurable(keyWord, VersionWord.newest(word))) {
+      tables.drain();
+      return commit(entry, keyWord, word);
+    }
+    return rollBack(entry, keyWord, word);
+  }
+
+  private long rollBack(long entry, long keyWord, long word) {
+    if (!tables.rollback(entry, keyWord, word)) {
+      throw new IllegalStateException("entry " + entry + " changed while it was judged");
+    }
+    rolledBack++;
+    return tables.versionWord(entry);
+  }
+
+  /** REQUIRES: the object is whole and durable, and the word durable as pending. */
+  private long commit(long entry, long keyWord, long word) {
+    long committed = VersionWord.commit(word);
+    if (!tables.storeWord(entry, keyWord, word, committed)) {
+      throw new IllegalStateException("entry " + entry + " changed before its commit");
+    }
+    int head = Entry.headOf(keyWord);
+    int offset = VersionWord.newest(word);
+    liveBytes.replaced(entry, head, VersionWord.older(word), offset);
+    counts.add(!objects.isValue(head, offset), objects.bytes(head, offset));
+    return committed;
+  }
+
+  /** Returns false when no whole object of the key lies there. */
+  private boolean makeDurable(long keyWord, int offset) {
+    if (!flush(keyWord, offset)) {
+      return false;
+    }
+    region(Entry.headOf(keyWord), offset).memory().drain();
+    return true;
+  }
+
+  private boolean flush(long keyWord, int offset) {
+    int head = Entry.headOf(keyWord);
+    if (!objects.valid(head, offset)) {
+      return false;
+    }
+    PersistentMemory memory = region(head, offset).memory();
+    long place = log.geometry().place(offset);
+    int bytes = objects.bytes(head, offset);
+    // A writer that was given up may still store there: lengths stay within the object.
+    int keyLength = ObjectLayout.keyLength(memory.segment(), place);
+    if (keyLength == 0
+        || ObjectLayout.bytes(keyLength, 0) > bytes
+        || keyWords.of(memory.segment(), place + ObjectLayout.KEY_OFFSET, keyLength) != keyWord) {
+      return false;
+    }
+    memory.flush(place, bytes);
+    return true;
+  }
+
+  private Region region(int head, int offset) {
+    return log.region(head, offset);
+  }
+
+  private static final class NamedPlace implements KeyProbe {
+    private int offset;
+
+    @Override
+    public boolean matches(long slot, long word) {
+      return VersionWord.pending(word) && VersionWord.newest(word) == offset;
+    }
+  }
+}

@@ -1,0 +1,85 @@
+package io.erda.server.engine.publishing;
+
+import io.erda.hashtable.Entry;
+import io.erda.hashtable.VersionWord;
+import io.erda.logstore.LogStore;
+import io.erda.logstore.ObjectLayout;
+import io.erda.logstore.Region;
+import io.erda.protocol.Result;
+import io.erda.server.engine.tables.Tables;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/**
+ * Loads what a batch is about to need, of all its requests together: the cache misses of many are
+ * under way at a time, where those of one request after the other would each be waited for. Nothing
+ * is believed of what is loaded here. One thread; allocates nothing, unless a batch is larger than
+ * any before.
+ */
+final class LoadAhead {
+  private final Tables tables;
+  private final LogStore log;
+  private long[] keyWords = new long[64];
+
+  /** Takes every word that was loaded: of a load without a use a compiler would make nothing. */
+  @SuppressWarnings("unused")
+  private long loaded;
+
+  LoadAhead(Tables tables, LogStore log) {
+    this.tables = tables;
+    this.log = log;
+  }
+
+  /** Loads where the objects of requests begin and end, which another core has just stored. */
+  void objects(PublishRequest[] requests, int count) {
+    if (count == 1) {
+      return;
+    }
+    long words = 0;
+    for (int i = 0; i < count; i++) {
+      MemorySegment memory = requests[i].region().memory().segment();
+      long place = requests[i].place;
+      long end = place + ObjectLayout.padded(requests[i].bytes);
+      words +=
+          ObjectLayout.firstWord(memory, place)
+              + ObjectLayout.firstWord(memory, end - ObjectLayout.ALIGNMENT);
+    }
+    loaded = words;
+  }
+
+  /**
+   * Loads the entries of requests, and then where the objects begin that these name, which are
+   * replaced. REQUIRES: who is not refused has a key word.
+   */
+  void replaced(PublishRequest[] requests, int count) {
+    if (count == 1) {
+      return;
+    }
+    if (keyWords.length < count) {
+      keyWords = Arrays.copyOf(keyWords, 2 * count);
+    }
+    int keys = 0;
+    for (int i = 0; i < count; i++) {
+      if (requests[i].result == Result.OK) {
+        keyWords[keys++] = requests[i].keyWord;
+      }
+    }
+    tables.findSoon(keyWords, keys);
+    long words = 0;
+    for (int i = 0; i < keys; i++) {
+      words += firstWordOfReplaced(keyWords[i]);
+    }
+    loaded = words;
+  }
+
+  private long firstWordOfReplaced(long keyWord) {
+    int offset = VersionWord.committed(tables.likelyWord(keyWord));
+    if (offset == VersionWord.NONE) {
+      return 0;
+    }
+    Region region = log.region(Entry.headOf(keyWord), offset);
+    return region == null
+        ? 0
+        : ObjectLayout.firstWord(region.memory().segment(), log.geometry().place(offset));
+  }
+}

@@ -1,0 +1,497 @@
+package io.erda.server.engine.publishing;
+
+import io.erda.cleaner.LiveBytes;
+import io.erda.hashtable.Entry;
+import io.erda.hashtable.VersionWord;
+import io.erda.logstore.Extent;
+import io.erda.logstore.LogStore;
+import io.erda.logstore.ObjectChecksum;
+import io.erda.logstore.ObjectLayout;
+import io.erda.logstore.Region;
+import io.erda.protocol.Result;
+import io.erda.server.engine.tables.EntrySearch;
+import io.erda.server.engine.tables.Insertion;
+import io.erda.server.engine.tables.KeyWords;
+import io.erda.server.engine.tables.PendingWords;
+import io.erda.server.engine.tables.PutCounts;
+import io.erda.server.engine.tables.StoredObjects;
+import io.erda.server.engine.tables.Tables;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The one publication point (rule 5): data, flush, drain, word, flush, drain.
+ *
+ * <p>A put goes through stages, see {@link PublishRequest.Stage}. Its object is made durable; the
+ * last look says whether its client is still there; the entry's word names it; that is made
+ * durable; it is committed, and then the caller answers. Where what is visible may still be lost,
+ * the word is stored pending, and the committing store linearizes the put. Between the two whoever
+ * else has to agree would be asked: today that is nobody, so no put is pending for longer than its
+ * batch. Elsewhere the word is stored once.
+ *
+ * <p>A batch of puts and deletes is published together, so that a slow drain is paid once for all
+ * of them. Where a drain waits for a device {@link Syncs} has somebody else wait, and the batch
+ * goes on when that is done; one batch is under way at a time. Allocates nothing, but for batches
+ * larger than any before.
+ */
+public final class Publication {
+  /**
+   * Publications after which the low-water mark is brought up to date at the latest: what recovery
+   * has to look at more.
+   */
+  private static final int UNSETTLED_MAX = 1024;
+
+  private final Tables tables;
+  private final Insertion insertion;
+  private final LogStore log;
+  private final PendingWords pending;
+  private final KeyWords keyWords;
+  private final EntrySearch search;
+  private final StoredObjects objects;
+  private final LiveBytes live;
+  private final PutCounts counts;
+  private final LoadAhead loads;
+  private final int keyBytesMax;
+
+  private final Extent[] unsettledExtents = new Extent[UNSETTLED_MAX];
+  private final long[] unsettledPlaces = new long[UNSETTLED_MAX];
+  private int unsettled;
+
+  private Syncs syncs = Syncs.AT_ONCE;
+
+  // The batch that is under way.
+
+  /** The device, or the agreement of others, that the publication waits for. */
+  private enum Waits {
+    /** There is none. */
+    FOR_NOTHING,
+    /** Its objects are being made durable, and the key words of entries that it is to make. */
+    FOR_OBJECTS,
+    /** The words of some of its requests are. */
+    FOR_WORDS
+  }
+
+  private Waits waits = Waits.FOR_NOTHING;
+  private PublishRequest[] batch;
+  private int count;
+
+  /** Requests below have their outcome, or their words are stored. */
+  private int stored;
+
+  /** Requests below have their outcome. */
+  private int decided;
+
+  public Publication(
+      Tables tables,
+      Insertion insertion,
+      LogStore log,
+      PendingWords pending,
+      KeyWords keyWords,
+      EntrySearch search,
+      StoredObjects objects,
+      LiveBytes live,
+      PutCounts counts,
+      int keyBytesMax) {
+    this.tables = tables;
+    this.insertion = insertion;
+    this.log = log;
+    this.pending = pending;
+    this.keyWords = keyWords;
+    this.search = search;
+    this.objects = objects;
+    this.live = live;
+    this.counts = counts;
+    this.loads = new LoadAhead(tables, log);
+    this.keyBytesMax = keyBytesMax;
+  }
+
+  /** Sets who waits for the device. While no batch is under way. */
+  public void syncs(Syncs waiting) {
+    syncs = waiting;
+  }
+
+  /**
+   * Begins to publish {@code ofThem} requests in order, which belong to the publication until
+   * {@link #advance} says that all is done, or throws. It sets the outcome of each; what is OK is
+   * as durable as the store promises then. REQUIRES: no batch is under way.
+   */
+  public void begin(PublishRequest[] requests, int ofThem) {
+    assert waits == Waits.FOR_NOTHING : "a batch that waits " + waits;
+    batch = requests;
+    count = ofThem;
+    stored = 0;
+    decided = 0;
+    beginWithObjects();
+    loads.replaced(batch, count);
+    if (!syncs.isAtOnce()) {
+      stageKeys();
+    }
+    syncs.begin();
+    waits = Waits.FOR_OBJECTS;
+  }
+
+  /**
+   * Goes on with the batch as far as that needs no waiting.
+   *
+   * @return whether it is done: every request has its outcome
+   */
+  public boolean advance() {
+    boolean failed = true;
+    try {
+      while (waits != Waits.FOR_NOTHING && syncs.isDone()) {
+        if (waits == Waits.FOR_OBJECTS) {
+          tables.hold(false);
+          claim();
+        } else {
+          commit();
+        }
+        storeWords();
+      }
+      failed = false;
+    } finally {
+      if (failed) {
+        // Nobody is going to decide the words that are still pending.
+        pending.allDecided();
+        tables.hold(false);
+        waits = Waits.FOR_NOTHING;
+      }
+    }
+    return waits == Waits.FOR_NOTHING;
+  }
+
+  /**
+   * The batch, if there is one, is not gone on with: what it stored stays as it is. Returns when
+   * nobody waits for the device any more.
+   */
+  public void abandon() {
+    waits = Waits.FOR_NOTHING;
+    pending.allDecided();
+    syncs.cancel();
+    tables.hold(false);
+  }
+
+  /** How many requests of the batch, from the first on, have their outcome. */
+  public int decided() {
+    return decided;
+  }
+
+  /**
+   * The last look before words are stored, once for each client: behind everything that may take
+   * long, so that few puts are in the server's hands when it is stopped. A client that left may
+   * have been told that its put never takes effect.
+   */
+  private void claim() {
+    Requester asked = null;
+    boolean claimed = true;
+    for (int i = 0; i < count; i++) {
+      if (batch[i].result == Result.OK) {
+        batch[i].stage = PublishRequest.Stage.DURABLE;
+      }
+      Requester requester = batch[i].requester;
+      if (requester != asked) {
+        asked = requester;
+        claimed = requester == null || requester.claim();
+      }
+      if (!claimed && batch[i].result == Result.OK) {
+        batch[i].result = Result.NO_RESERVATION;
+      }
+    }
+  }
+
+  /** Whether a request is to be done: its client may have left since it was claimed. */
+  private static boolean stillWanted(PublishRequest request) {
+    if (request.result == Result.OK && request.requester != null && !request.requester.isThere()) {
+      request.result = Result.NO_RESERVATION;
+    }
+    return request.result == Result.OK;
+  }
+
+  /**
+   * Lets the log know what is committed and durable. Where words are pending first, a committing
+   * store is not drained with its batch: an object whose word may still turn out pending after a
+   * power failure has to stay above the low-water mark, or recovery would not look at it and it
+   * would be rolled back. So settling waits for the next drain; call this before an extent ends.
+   */
+  public void settle() {
+    if (unsettled == 0) {
+      return;
+    }
+    if (pending.pendingFirst()) {
+      tables.drain();
+    }
+    for (int i = 0; i < unsettled; i++) {
+      log.settle(unsettledExtents[i], unsettledPlaces[i]);
+      unsettledExtents[i] = null;
+    }
+    unsettled = 0;
+  }
+
+  /** As {@link #settle()}, unless all that was published in the extent is settled. */
+  public void settle(Extent extent) {
+    for (int i = 0; i < unsettled; i++) {
+      if (unsettledExtents[i] == extent) {
+        settle();
+      }
+    }
+  }
+
+  private void settleLater(Extent extent, long place) {
+    if (unsettled == unsettledExtents.length) {
+      settle();
+    }
+    unsettledExtents[unsettled] = extent;
+    unsettledPlaces[unsettled] = place;
+    unsettled++;
+  }
+
+  /**
+   * Everything is flushed before anything is drained: of a memory that has nothing left, a drain
+   * costs next to nothing.
+   */
+  private void beginWithObjects() {
+    loads.objects(batch, count);
+    for (int i = 0; i < count; i++) {
+      PublishRequest request = batch[i];
+      request.stage = PublishRequest.Stage.NEW;
+      request.existed = false;
+      request.result = check(request) ? Result.OK : Result.INVALID_OBJECT;
+      if (request.result == Result.OK) {
+        request.region().memory().flush(request.place, request.bytes);
+      }
+    }
+    for (int i = 0; i < count; i++) {
+      if (batch[i].result == Result.OK) {
+        syncs.add(batch[i].region().memory());
+      }
+    }
+  }
+
+  /**
+   * Stores the key words of keys without an entry, so that they become durable with the objects:
+   * otherwise the server's thread would wait for each of them before it stores its version word.
+   * Where an insertion has to displace others, or to wait for a doubling, it still does.
+   */
+  private void stageKeys() {
+    boolean any = false;
+    for (int i = 0; i < count; i++) {
+      PublishRequest request = batch[i];
+      request.staged = Tables.NONE;
+      if (request.result == Result.OK
+          && !request.delete
+          && !request.condition.wantsValue()
+          && find(request) == Tables.NONE) {
+        request.staged = tables.stage(request.keyWord);
+        request.stagedIn = tables.insertsInto();
+        any |= request.staged != Tables.NONE;
+      }
+    }
+    if (any) {
+      syncs.add(tables.insertsIntoMemory());
+      tables.hold(true);
+    }
+  }
+
+  private long find(PublishRequest request) {
+    return search.find(
+        request.keyWord,
+        request.region().memory().segment(),
+        request.place + ObjectLayout.KEY_OFFSET,
+        request.keyLength);
+  }
+
+  /** Whether the request has an entry that is staged where insertions go to now. */
+  private boolean isStaged(PublishRequest request) {
+    return request.staged != Tables.NONE && request.stagedIn == tables.insertsInto();
+  }
+
+  /**
+   * Whether what lies at the place is what the request says: whole, of this position, with a key
+   * that belongs to the head.
+   */
+  private boolean check(PublishRequest request) {
+    if (request.checked) {
+      return true;
+    }
+    Region region = request.region();
+    MemorySegment memory = region.memory().segment();
+    int mix = ObjectChecksum.positionMix(region.head(), region.generation(), request.offset);
+    if (region.checksum().validBytes(request.place, request.bytes, mix) != request.bytes) {
+      return false;
+    }
+    // Loaded once and bounded: nothing that a writer stores after its publication may lead out of
+    // the object.
+    int keyLength = ObjectLayout.keyLength(memory, request.place);
+    if (keyLength == 0
+        || ObjectLayout.bytes(keyLength, 0) > request.bytes
+        || ObjectLayout.tombstone(memory, request.place) != request.delete
+        || keyLength > keyBytesMax) {
+      return false;
+    }
+    request.keyLength = keyLength;
+    request.keyWord = keyWords.of(memory, request.place + ObjectLayout.KEY_OFFSET, keyLength);
+    return Entry.headOf(request.keyWord) == region.head();
+  }
+
+  /**
+   * Stores the words of as many requests as can be stored before others are committed, and begins
+   * to make them durable. Where none is left the batch is done.
+   */
+  private void storeWords() {
+    while (stored < count && storeNext()) {
+      stored++;
+    }
+    if (decided == stored) {
+      end();
+      return;
+    }
+    for (int i = decided; i < stored; i++) {
+      if (batch[i].stage == PublishRequest.Stage.NAMED) {
+        syncs.add(tables.memoryOf(batch[i].entry));
+      }
+    }
+    syncs.begin();
+    waits = Waits.FOR_WORDS;
+  }
+
+  /**
+   * Stores the word of the next request, unless it is refused.
+   *
+   * @return false when those before it have to be committed first
+   */
+  private boolean storeNext() {
+    PublishRequest request = batch[stored];
+    while (stillWanted(request) && !storeWord(request)) {
+      if (decided < stored) {
+        return false;
+      }
+      if (!insertion.makeRoom(request.keyWord)) {
+        request.result = insertion.refusal(request.keyWord);
+      }
+    }
+    return true;
+  }
+
+  private void end() {
+    waits = Waits.FOR_NOTHING;
+    for (int i = 0; i < count; i++) {
+      if (isStaged(batch[i])) {
+        tables.unstage(batch[i].staged, batch[i].keyWord);
+      }
+      batch[i].staged = Tables.NONE;
+    }
+    if (!pending.pendingFirst()) {
+      settle();
+    }
+  }
+
+  /**
+   * Looks the entry up and stores its word, in one step.
+   *
+   * @return false when a live word is in the way, or there is no room: commit the batch so far,
+   *     then ask again
+   */
+  private boolean storeWord(PublishRequest request) {
+    assert request.stage == PublishRequest.Stage.DURABLE : request.stage;
+    Region region = request.region();
+    long entry = find(request);
+    if (entry == Tables.NONE && request.condition.wantsValue()) {
+      request.result = Result.CONFLICT;
+      return true;
+    }
+    if (entry == Tables.NONE) {
+      return request.delete || insert(request);
+    }
+    long word = tables.versionWord(entry);
+    if (pending.isLive(word)) {
+      return false;
+    }
+    request.result = request.condition.test(objects, region.head(), VersionWord.committed(word));
+    if (request.result != Result.OK) {
+      return true;
+    }
+    request.existed = objects.isValue(region.head(), VersionWord.committed(word));
+    if (request.delete && !request.existed && !VersionWord.pending(word)) {
+      return true;
+    }
+    long next = pending.over(word, request.offset);
+    if (!tables.storeWord(entry, request.keyWord, word, next)) {
+      throw new IllegalStateException("entry " + entry + " changed under its only writer");
+    }
+    stored(request, entry);
+    if (!pending.pendingFirst()) {
+      count(request, VersionWord.committed(word));
+    }
+    return true;
+  }
+
+  private boolean insert(PublishRequest request) {
+    long word = pending.first(request.offset);
+    boolean staged =
+        isStaged(request) && tables.insertStaged(request.staged, request.keyWord, word);
+    long entry = staged ? request.staged : insertion.insert(request.keyWord, word);
+    if (entry == Tables.NONE) {
+      return false;
+    }
+    stored(request, entry);
+    if (!pending.pendingFirst()) {
+      count(request, VersionWord.NONE);
+    }
+    return true;
+  }
+
+  private void stored(PublishRequest request, long entry) {
+    request.stage = PublishRequest.Stage.NAMED;
+    request.entry = entry;
+    pending.stored();
+  }
+
+  /**
+   * What is named is durable, and is committed. Whoever else must agree is asked between the two:
+   * what its word names is durable here.
+   */
+  private void commit() {
+    for (int i = decided; i < stored; i++) {
+      PublishRequest request = batch[i];
+      if (request.stage == PublishRequest.Stage.NAMED) {
+        if (pending.pendingFirst()) {
+          commitWord(request);
+        }
+        request.stage = PublishRequest.Stage.COMMITTED;
+      }
+      // Before anybody is answered: no extent may end as if this was durable.
+      assert request.isDecided() : "acknowledged as " + request.stage;
+      // A client that publishes without a message is given the place of a refused request back.
+      if (request.result == Result.OK || !request.checked) {
+        settleLater(request.extent, request.place + ObjectLayout.padded(request.bytes));
+      }
+    }
+    decided = stored;
+    pending.allDecided();
+  }
+
+  /**
+   * Commits the word that names the request's object. The version before may have been copied since
+   * that was stored, and the word names the copy then.
+   */
+  private void commitWord(PublishRequest request) {
+    long word = tables.versionWord(request.entry);
+    if (VersionWord.newest(word) != request.offset
+        || !VersionWord.pending(word)
+        || !pending.commit(request.entry, request.keyWord, word)) {
+      throw new IllegalStateException(
+          "pending entry "
+              + request.entry
+              + ", which named "
+              + request.offset
+              + ", changed before its commit: "
+              + VersionWord.toString(word));
+    }
+    count(request, VersionWord.older(word));
+  }
+
+  /** A version took the place of the one before. */
+  private void count(PublishRequest request, int before) {
+    int after = request.delete ? VersionWord.NONE : request.offset;
+    live.replaced(request.entry, request.region().head(), before, after);
+    counts.add(request.delete, request.bytes);
+  }
+}

@@ -1,0 +1,232 @@
+package io.erda.server.engine.service;
+
+import io.erda.pmem.Backing;
+import io.erda.protocol.Handshake;
+import io.erda.protocol.Promise;
+import io.erda.protocol.Protocol;
+import io.erda.protocol.WelcomeBuilder;
+import io.erda.rdma.Access;
+import io.erda.rdma.ConnectionRequest;
+import io.erda.rdma.Device;
+import io.erda.rdma.MemoryRegion;
+import io.erda.server.engine.events.ToldService;
+import io.erda.server.engine.store.StoreEngine;
+import java.lang.foreign.MemorySegment;
+
+/** Decides who may connect, and tells them what store this is. One thread. */
+final class Admission {
+  /** Why somebody was refused, by {@link Handshake.Refusal#reason()}. */
+  private static final String[] REASONS = reasons();
+
+  private final StoreEngine engine;
+  private final ServiceOptions options;
+  private final Ports ports;
+  private final Connections connections;
+  private final Connection.Requests requests;
+  private final Answers answers;
+  private final ToldService told;
+  private final MessageBuffers buffers = new MessageBuffers(Connection.BUFFER_BYTES);
+  private final long[] refusals = new long[REASONS.length];
+  private int nextClientId = 1;
+  private long accepted;
+  private long refused;
+  private long refusedOfUser;
+
+  /**
+   * @param requests handles what those send who are admitted
+   * @param answers counts and times what they are answered
+   * @param told who is let in, and who is not
+   */
+  Admission(
+      StoreEngine engine,
+      ServiceOptions options,
+      Ports ports,
+      Connections connections,
+      Connection.Requests requests,
+      Answers answers,
+      ToldService told) {
+    this.engine = engine;
+    this.options = options;
+    this.ports = ports;
+    this.connections = connections;
+    this.requests = requests;
+    this.answers = answers;
+    this.told = told;
+  }
+
+  private static String[] reasons() {
+    String[] reasons = new String[Handshake.Refusal.NOT_ERDA + 1];
+    reasons[Handshake.Refusal.VERSION] = "version";
+    reasons[Handshake.Refusal.PROMISE] = "promise";
+    reasons[Handshake.Refusal.STORE] = "store";
+    reasons[Handshake.Refusal.CONNECTIONS] = "full";
+    reasons[Handshake.Refusal.NOT_ERDA] = "stranger";
+    return reasons;
+  }
+
+  /** Adds how many were let in, and how many not and why. */
+  void addTo(Figures figures) {
+    figures.add("connections.max", options::connectionsMax);
+    figures.add("connections.accepted", () -> accepted);
+    figures.add("connections.refused", () -> refused);
+    figures.add("connections.refused.user", () -> refusedOfUser);
+    for (int reason = 1; reason < REASONS.length; reason++) {
+      int index = reason;
+      figures.add("connections.refusals." + REASONS[reason], () -> refusals[index]);
+    }
+  }
+
+  /** Decides about all who ask. Returns how many those were. */
+  int doWork() {
+    int asked = 0;
+    for (Port port : ports.all()) {
+      for (ConnectionRequest request = port.listener.poll();
+          request != null;
+          request = port.listener.poll()) {
+        decide(port, request);
+        asked++;
+      }
+    }
+    return asked;
+  }
+
+  private void decide(Port port, ConnectionRequest request) {
+    Handshake.Refusal refusal =
+        request.otherVersion() == null
+            ? refusal(request.privateData(), request.user())
+            : otherVersion(request);
+    if (refusal != null) {
+      refuse(request, refusal);
+      return;
+    }
+    MemoryRegion memory = memory(port.device);
+    if (memory == null) {
+      refuse(
+          request,
+          new Handshake.Refusal(
+              Handshake.Refusal.CONNECTIONS,
+              "the server's device registers no memory for another connection"));
+      return;
+    }
+    accepted++;
+    int clientId = nextClientId++;
+    int connectionEpoch = (int) engine.root().incarnation();
+    Handshake.Welcome welcome =
+        new WelcomeBuilder()
+            .store(engine.storeId())
+            .incarnation(engine.root().incarnation())
+            .rootKey(port.root.remoteKey())
+            .hashSeed(engine.superblock().hashSeed())
+            .regionBytes(engine.superblock().geometry().regionBytes())
+            .segmentBytes(engine.superblock().geometry().segmentBytes())
+            .heads(engine.superblock().geometry().heads())
+            .promise(engine.promise())
+            .putMode(engine.putMode().code())
+            .clientId(clientId)
+            .connectionEpoch(connectionEpoch)
+            .keyBytesMax(engine.keyBytesMax())
+            .valueBytesMax(engine.valueBytesMax())
+            .messageBytesMax(Protocol.MESSAGE_BYTES_MAX)
+            .pollingNs(options.pollingNs())
+            .requestsMax(options.limits().operationsPerClient())
+            .build();
+    long processId = Handshake.decodeHello(request.privateData()).processId();
+    told.listener().connected(clientId, request.peer());
+    connections.add(
+        new Connection(
+            requests,
+            port,
+            request.accept(Handshake.encode(welcome)),
+            clientId,
+            connectionEpoch,
+            processId,
+            connections.shares().enter(request.user()),
+            engine.superblock().geometry().heads(),
+            memory,
+            buffers,
+            answers));
+  }
+
+  private void refuse(ConnectionRequest request, Handshake.Refusal refusal) {
+    refused++;
+    refusals[refusal.reason()]++;
+    told.listener().refused(request.peer(), refusal.text());
+    request.reject(Handshake.encode(refusal));
+  }
+
+  /** For the messages of a connection; null where the device has no more. */
+  private MemoryRegion memory(Device device) {
+    MemorySegment taken = buffers.take();
+    try {
+      return device.register(taken, Backing.none(taken.byteSize()), Access.LOCAL);
+    } catch (IllegalStateException e) {
+      buffers.giveBack(taken);
+      return null;
+    }
+  }
+
+  private static Handshake.Refusal otherVersion(ConnectionRequest request) {
+    Handshake.Hello hello = Handshake.decodeHello(request.privateData());
+    return new Handshake.Refusal(
+        Handshake.Refusal.VERSION,
+        "client has "
+            + request.otherVersion()
+            + (hello == null
+                ? ""
+                : "; protocol version %d, server %d; layout version %d, server %d"
+                    .formatted(
+                        hello.protocolVersion(),
+                        Protocol.VERSION,
+                        hello.layoutVersion(),
+                        Protocol.LAYOUT_VERSION)));
+  }
+
+  private Handshake.Refusal refusal(MemorySegment privateData, String user) {
+    Handshake.Hello hello = Handshake.decodeHello(privateData);
+    if (hello == null) {
+      return new Handshake.Refusal(
+          Handshake.Refusal.NOT_ERDA, "this is an Erda server; the peer sent no Erda hello");
+    }
+    if (hello.protocolVersion() != Protocol.VERSION
+        || hello.layoutVersion() != Protocol.LAYOUT_VERSION) {
+      return new Handshake.Refusal(
+          Handshake.Refusal.VERSION,
+          "server speaks protocol version %d, layout version %d; client speaks %d, %d"
+              .formatted(
+                  Protocol.VERSION,
+                  Protocol.LAYOUT_VERSION,
+                  hello.protocolVersion(),
+                  hello.layoutVersion()));
+    }
+    if (hello.store() != null && !hello.store().equals(engine.storeId())) {
+      return new Handshake.Refusal(
+          Handshake.Refusal.STORE,
+          "store is " + engine.storeId() + ", client wants " + hello.store());
+    }
+    Promise promise = engine.promise();
+    if (hello.required() != null && hello.required().compareTo(promise) > 0) {
+      return new Handshake.Refusal(
+          Handshake.Refusal.PROMISE,
+          "store promises " + promise + ", client requires " + hello.required());
+    }
+    if (connections.size() >= options.connectionsMax() && !connections.closeWhoLeft()) {
+      SpaceRefusals.record("CONNECTIONS", 0, -1, 0);
+      return new Handshake.Refusal(
+          Handshake.Refusal.CONNECTIONS,
+          "all " + options.connectionsMax() + " connections are taken");
+    }
+    if (hasItsShare(user) && !(connections.closeWhoLeft() && !hasItsShare(user))) {
+      refusedOfUser++;
+      SpaceRefusals.record("CONNECTIONS", 0, -1, 0);
+      return new Handshake.Refusal(
+          Handshake.Refusal.CONNECTIONS,
+          "user %s has all %d connections that a user other than the server's may have"
+              .formatted(user, options.limits().connectionsPerUser()));
+    }
+    return null;
+  }
+
+  private boolean hasItsShare(String user) {
+    return connections.shares().hasAllConnections(user);
+  }
+}

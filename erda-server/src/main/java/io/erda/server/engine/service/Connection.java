@@ -1,0 +1,381 @@
+package io.erda.server.engine.service;
+
+import io.erda.pmem.MemoryFault;
+import io.erda.pmem.MemoryGuard;
+import io.erda.protocol.Message;
+import io.erda.protocol.Protocol;
+import io.erda.protocol.Result;
+import io.erda.rdma.Claims;
+import io.erda.rdma.CompletionHandler;
+import io.erda.rdma.MemoryRegion;
+import io.erda.rdma.Opcode;
+import io.erda.rdma.QueuePair;
+import io.erda.rdma.Status;
+import io.erda.rdma.Work;
+import io.erda.server.engine.publishing.Announcer;
+import io.erda.server.engine.publishing.Requester;
+import io.erda.server.engine.publishing.Reservation;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+
+/**
+ * One client, as the server sees it: its queue pair, message slots and reservations. Owns them.
+ *
+ * <p>A message slot is a receive buffer and the buffer of its response. A slot's receive is posted
+ * again only when its response has been sent, so there is always room to answer and a client that
+ * does not listen holds up nobody but itself.
+ */
+final class Connection implements CompletionHandler, Requester, Announcer, AutoCloseable {
+  /** Handles what clients send. */
+  interface Requests {
+    /**
+     * A request lies in a slot of a connection.
+     *
+     * @param received its length
+     */
+    void onMessage(Connection connection, int slot, int received);
+  }
+
+  private static final int SLOTS = Protocol.REQUESTS_MAX;
+  private static final int SLOT_BYTES = Protocol.MESSAGE_BYTES_MAX;
+  private static final long RESPONSES = (long) SLOTS * SLOT_BYTES;
+  static final long BUFFER_BYTES = 2 * RESPONSES;
+  private static final long SEND_ID = 1L << 32;
+
+  private static final MemoryGuard.Access<Connection, Object> POST_OR_PUT_OFF =
+      (connection, _, slot, _, _, _) -> {
+        if (!connection.unsent.isEmpty() || !connection.postResponse((int) slot)) {
+          connection.unsent.add((int) slot);
+        }
+        return 0;
+      };
+
+  final Port port;
+  final QueuePair queuePair;
+  final int clientId;
+  final int connectionEpoch;
+
+  /** The process ID that the client said itself; it is for people. */
+  final long processId;
+
+  /** The epoch of the newest map that the client was told; it knows no key that came later. */
+  long mapEpoch = -1;
+
+  /** That of the peer's user. */
+  final UserShare share;
+
+  final Reservations reservations;
+
+  /** Bytes that the next extent of a head gets: doubles from one object up. */
+  final int[] extentBytes;
+
+  private final Requests requests;
+  private final Claims claims;
+  private final MessageBuffers messageBuffers;
+  private final Answers answers;
+  private final MemoryRegion memory;
+  private final Work response = Work.send().signaled();
+  private final ArrayDeque<Integer> unsent = new ArrayDeque<>();
+
+  /** By slot; 0 where a request is awaited, or has no answer yet. */
+  private final int[] responseLengths = new int[SLOTS];
+
+  /** By slot; when the request came, or 0 where it is not timed. */
+  private final long[] beganNs = new long[SLOTS];
+
+  private final MemoryGuard faults = new MemoryGuard();
+
+  /** Requests that have come and are not answered. */
+  private int underWay;
+
+  /** Those of them that may take effect. */
+  private int open;
+
+  /** Whether what was claimed is finished as soon as none of it is open any more. */
+  private boolean finishes;
+
+  /**
+   * Whether something failed with the store's files, and may take effect when they are opened the
+   * next time. Nothing is finished from then on: its client may not have heard the answer.
+   */
+  private boolean leftUndecided;
+
+  private int handled;
+  private boolean gone;
+  private boolean misbehaved;
+  private boolean closed;
+
+  Connection(
+      Requests requests,
+      Port port,
+      QueuePair queuePair,
+      int clientId,
+      int connectionEpoch,
+      long processId,
+      UserShare share,
+      int heads,
+      MemoryRegion memory,
+      MessageBuffers messageBuffers,
+      Answers answers) {
+    this.requests = requests;
+    this.port = port;
+    this.queuePair = queuePair;
+    this.claims = queuePair.claims();
+    this.clientId = clientId;
+    this.connectionEpoch = connectionEpoch;
+    this.processId = processId;
+    this.share = share;
+    this.extentBytes = new int[heads];
+    this.reservations = new Reservations(heads, share, queuePair::revoke);
+    this.messageBuffers = messageBuffers;
+    this.answers = answers;
+    this.memory = memory;
+    for (int slot = 0; slot < SLOTS; slot++) {
+      postReceive(slot);
+    }
+  }
+
+  /**
+   * Where the message slots lie; a slot's request is at {@link #requestAt}, its response at {@link
+   * #responseAt}.
+   */
+  MemorySegment buffers() {
+    return memory.memory();
+  }
+
+  static long requestAt(int slot) {
+    return (long) slot * SLOT_BYTES;
+  }
+
+  static long responseAt(int slot) {
+    return RESPONSES + (long) slot * SLOT_BYTES;
+  }
+
+  /** Handles what has arrived. Returns how much that was. */
+  int doWork() {
+    handled = 0;
+    if (!faults.attempt(this, Connection::answerAndPoll)) {
+      giveUpAfter(faults.fault());
+    }
+    return handled;
+  }
+
+  private void answerAndPoll() {
+    while (!unsent.isEmpty() && postResponse(unsent.peek())) {
+      unsent.poll();
+      handled++;
+    }
+    queuePair.poll(this, SLOTS);
+  }
+
+  /** As {@link QueuePair#arm}. */
+  boolean arm() {
+    int armed = faults.step(queuePair, pair -> pair.arm() ? 1 : 0);
+    if (armed == MemoryGuard.FAULT) {
+      giveUpAfter(faults.fault());
+    }
+    return armed == 1;
+  }
+
+  /**
+   * The memory that both ends map was shortened, or the disk has no room for its pages: that ends
+   * this connection alone.
+   *
+   * @throws MemoryFault when its pages are there: they may be there again, or a file of the store
+   *     was met
+   */
+  private void giveUpAfter(MemoryFault fault) {
+    gone = true;
+    if (!queuePair.isMemoryLost()) {
+      throw fault;
+    }
+  }
+
+  /** A fault in memory of this connection's alone. */
+  private void giveUpItsMemory() {
+    gone = true;
+    queuePair.isMemoryLost();
+  }
+
+  boolean gone() {
+    return gone;
+  }
+
+  /**
+   * Gives up on this client, because its connection broke or the server ends. The server closes it
+   * at the end of the step.
+   */
+  @Override
+  public void giveUp() {
+    gone = true;
+  }
+
+  /** Gives up on this client, because it sent what is none of the protocol. */
+  void giveUpBecauseOfGarbage() {
+    gone = true;
+    misbehaved = true;
+  }
+
+  /** Whether it was given up because of what it sent. */
+  boolean misbehaved() {
+    return misbehaved;
+  }
+
+  @Override
+  public void onCompletion(long wrId, int opcode, int status, int byteLength, int imm) {
+    handled++;
+    if (gone) {
+      return;
+    }
+    if (opcode == Opcode.DISCONNECT) {
+      gone = true;
+    } else if (status == Status.LENGTH || opcode == Opcode.RECEIVE_IMM) {
+      // No request is longer than a slot, and none is a WRITE with immediate data. Its slot's
+      // receive is used up, and there is no request to answer.
+      giveUpBecauseOfGarbage();
+    } else if (status != Status.SUCCESS) {
+      gone = true;
+    } else if (opcode == Opcode.RECEIVE) {
+      // Here, and not in the middle of what the server does for others.
+      faults.surface();
+      requests.onMessage(this, (int) wrId, byteLength);
+    } else if (opcode == Opcode.SEND) {
+      postReceive((int) (wrId - SEND_ID));
+    }
+  }
+
+  @Override
+  public boolean claim() {
+    return !gone && isSo(asked -> asked.claim() ? 1 : 0);
+  }
+
+  @Override
+  public boolean isThere() {
+    return !gone && isSo(asked -> asked.isPeerThere() ? 1 : 0);
+  }
+
+  /** Asks the queue pair; false where its memory is not there. */
+  private boolean isSo(MemoryGuard.Step<Claims> question) {
+    int answer = faults.step(claims, question);
+    if (answer == MemoryGuard.FAULT) {
+      giveUpItsMemory();
+    }
+    return answer == 1;
+  }
+
+  @Override
+  public void decided(Reservation reservation) {
+    reservations.decided(reservation);
+  }
+
+  /** A request of the type has come; {@link #respond} ends it. */
+  void begun(int slot, int type) {
+    beganNs[slot] = answers.begun(type);
+    open += mayTakeEffect(type) ? 1 : 0;
+    underWay++;
+    share.operations++;
+  }
+
+  /** Requests that have come and are not answered. */
+  int underWay() {
+    return underWay;
+  }
+
+  private static boolean mayTakeEffect(int type) {
+    return type == Message.PUBLISH || type == Message.ERASE || type == Message.ANNOUNCE;
+  }
+
+  /** Whether an answer leaves open what becomes of its request: the store's files failed. */
+  private static boolean isUndecided(int type, int result) {
+    return result == Result.FAILED && mayTakeEffect(type);
+  }
+
+  /**
+   * What was asked for has been done and answered, or dropped. A claim is of everything that had
+   * come by then, so it is finished when nothing of that is open: when the last one is answered.
+   */
+  void finish() {
+    finishes = true;
+    if (isThrough()) {
+      finishAll();
+    }
+  }
+
+  /** Whether everything that came and may take effect is answered, and is decided. */
+  private boolean isThrough() {
+    return open == 0 && !leftUndecided;
+  }
+
+  private void finishAll() {
+    finishes = false;
+    if (!faults.attempt(claims, Claims::finish)) {
+      giveUpItsMemory();
+    }
+  }
+
+  /** Answers that a request is not done, and why, in words. */
+  void refuse(int slot, int type, int result, String why) {
+    assert Result.saysWhy(result) : "nobody reads why of " + Result.name(result);
+    answer(slot, type, result, Message.putReason(buffers(), responseAt(slot), why));
+  }
+
+  /**
+   * Sends the response whose body was written at {@link #responseAt}. Behind a result that says why
+   * the peer takes the body for that text: such a response has none, or comes by {@link #refuse}.
+   *
+   * @param length with its header
+   */
+  void respond(int slot, int type, int result, int length) {
+    answer(slot, type, result, Result.saysWhy(result) ? Message.HEADER_BYTES : length);
+  }
+
+  private void answer(int slot, int type, int result, int length) {
+    assert !closed : "an answer in buffers that were given back";
+    assert responseLengths[slot] == 0 : "the request in slot " + slot + " is answered twice";
+    MemorySegment buffers = buffers();
+    Message.putHeader(
+        buffers,
+        responseAt(slot),
+        type,
+        result,
+        length,
+        Message.requestId(buffers, requestAt(slot)),
+        clientId,
+        connectionEpoch);
+    responseLengths[slot] = length;
+    int flags = Message.getInt(buffers, requestAt(slot) + Message.PUBLISH_FLAGS);
+    answers.answered(type, flags, result, beganNs[slot]);
+    if (faults.access(POST_OR_PUT_OFF, this, null, slot, 0, 0, 0) == MemoryGuard.FAULT) {
+      giveUpItsMemory();
+    }
+    open -= mayTakeEffect(type) ? 1 : 0;
+    leftUndecided |= isUndecided(type, result);
+    underWay--;
+    share.operations--;
+    if (finishes && isThrough()) {
+      finishAll();
+    }
+  }
+
+  private boolean postResponse(int slot) {
+    response.id(SEND_ID + slot).local(memory, responseAt(slot), responseLengths[slot]);
+    return queuePair.post(response);
+  }
+
+  private void postReceive(int slot) {
+    responseLengths[slot] = 0;
+    if (!queuePair.postReceive(slot, memory, requestAt(slot), SLOT_BYTES)) {
+      gone = true;
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    share.operations -= underWay;
+    underWay = 0;
+    queuePair.close();
+    port.device.deregister(memory);
+    messageBuffers.giveBack(memory.memory());
+  }
+}

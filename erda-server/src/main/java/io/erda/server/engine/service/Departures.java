@@ -1,0 +1,195 @@
+package io.erda.server.engine.service;
+
+import io.erda.logstore.FileSupply;
+import io.erda.logstore.Region;
+import io.erda.pmem.PersistentMemory;
+import io.erda.server.engine.events.ClientWaitedForEvent;
+import io.erda.server.engine.events.Events;
+import io.erda.server.engine.events.RegionReleasedEvent;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.IntSupplier;
+import java.util.function.ObjLongConsumer;
+
+/**
+ * Regions that are nobody's any more, and the clients that may not have heard of it. Their keys are
+ * revoked, so what a client reads there it does not accept, and what it writes there is nobody's;
+ * but a client on this host may still map the file, and may have been stopped in the middle of a
+ * store that nothing revokes.
+ *
+ * <p>When every client that knew the region has said that it left, or is gone, and no stranger may
+ * be in the middle of a WRITE, nobody can reach the file any more: then it may become another
+ * region's. When that took too long, or more than a few regions wait, the file is removed and its
+ * space given back; a late store lands in pages that nobody looks at. Safety depends on no clock
+ * (rule 10). One thread.
+ */
+final class Departures implements AutoCloseable {
+  private static final int WAITING_MAX = 2;
+
+  /** Shown of each region: more would say no more. */
+  private static final int CLIENTS_SHOWN_MAX = 16;
+
+  /**
+   * A client that was connected when a region was retired.
+   *
+   * @param processId as it said itself
+   */
+  record Client(int id, long processId) {}
+
+  private record Departure(
+      Region region, long epoch, long untilNs, List<Client> clients, RegionReleasedEvent released) {
+    boolean allLeft() {
+      return clients.isEmpty();
+    }
+  }
+
+  private final ArrayDeque<Departure> waiting = new ArrayDeque<>();
+  private final FileSupply supply;
+  private final IntSupplier strangers;
+  private final Consumer<PersistentMemory> release;
+  private long timedOut;
+  private long regionsReleased;
+  private long reused;
+
+  /**
+   * @param strangers of all devices, see {@link io.erda.rdma.Device#strangers}
+   * @param release gives back and closes memory whose file is removed
+   */
+  Departures(FileSupply supply, IntSupplier strangers, Consumer<PersistentMemory> release) {
+    this.supply = supply;
+    this.strangers = strangers;
+    this.release = release;
+  }
+
+  /**
+   * @param epoch of the first map without the region
+   * @param clients that were connected then, and knew a map with it
+   */
+  void add(Region region, long epoch, long untilNs, List<Client> clients) {
+    assert waiting.isEmpty() || waiting.peekLast().epoch < epoch
+        : "the map of epoch " + epoch + " comes behind that of " + waiting.peekLast().epoch;
+    RegionReleasedEvent released = Events.begin(RegionReleasedEvent::new);
+    waiting.add(new Departure(region, epoch, untilNs, new ArrayList<>(clients), released));
+  }
+
+  /** A client uses nothing any more that the map of this epoch does not name. */
+  void left(int client, long epoch) {
+    for (Departure each : waiting) {
+      if (each.epoch <= epoch) {
+        each.clients.removeIf(other -> other.id == client);
+      }
+    }
+  }
+
+  /** A client's connection has ended. Where its stores can't be revoked it is a stranger now. */
+  void gone(int client) {
+    left(client, Long.MAX_VALUE);
+  }
+
+  /** Lets go of what nobody reaches any more, and of what waited too long. */
+  void doWork(long nowNs) {
+    if (waiting.isEmpty()) {
+      return;
+    }
+    boolean unknown = strangers.getAsInt() > 0;
+    for (Iterator<Departure> each = waiting.iterator(); each.hasNext(); ) {
+      Departure departure = each.next();
+      boolean left = departure.allLeft() && !unknown;
+      if (left || nowNs - departure.untilNs >= 0) {
+        each.remove();
+        timedOut += left ? 0 : 1;
+        letGo(departure, left);
+      }
+    }
+    while (waiting.size() > WAITING_MAX) {
+      timedOut++;
+      letGo(waiting.poll(), false);
+    }
+  }
+
+  private void letGo(Departure departure, boolean left) {
+    if (left && supply.reuse(departure.region)) {
+      reused++;
+    } else {
+      supply.remove(departure.region);
+      release.accept(departure.region.memory());
+    }
+    regionsReleased++;
+    record(departure);
+  }
+
+  private static void record(Departure departure) {
+    RegionReleasedEvent released = departure.released;
+    if (Events.wanted(released)) {
+      released.head = departure.region.head();
+      released.region = departure.region.index();
+      released.generation = departure.region.generation();
+      released.clientsLate = departure.clients.size();
+      released.commit();
+    }
+    for (Client client : departure.clients) {
+      ClientWaitedForEvent late = Events.begin(ClientWaitedForEvent::new);
+      if (Events.wanted(late)) {
+        late.clientId = client.id;
+        late.clientPid = client.processId;
+        late.head = departure.region.head();
+        late.region = departure.region.index();
+        late.generation = departure.region.generation();
+        late.commit();
+      }
+    }
+  }
+
+  /** Regions that wait. */
+  int waiting() {
+    return waiting.size();
+  }
+
+  /** Regions that wait no more: their space was given back, or is used again. */
+  long regionsReleased() {
+    return regionsReleased;
+  }
+
+  /** A client that the oldest of them waits for; 0 when it waits for none that is known. */
+  int waitingFor() {
+    List<Client> clients = waiting.isEmpty() ? List.of() : waiting.peek().clients;
+    return clients.isEmpty() ? 0 : clients.getFirst().id;
+  }
+
+  /**
+   * Names the clients that are waited for: {@code leaving.HEAD.INDEX.GENERATION.client.ID.pid}, the
+   * region's head, index and generation and the client's ID, with the client's process ID.
+   */
+  void describe(ObjLongConsumer<String> to) {
+    for (Departure each : waiting) {
+      Region region = each.region;
+      for (Client client :
+          each.clients.subList(0, Math.min(each.clients.size(), CLIENTS_SHOWN_MAX))) {
+        to.accept(
+            "leaving.%d.%d.%d.client.%d.pid"
+                .formatted(region.head(), region.index(), region.generation(), client.id),
+            client.processId);
+      }
+    }
+  }
+
+  /** Regions whose space was taken back from clients that did not leave in time. */
+  long timedOut() {
+    return timedOut;
+  }
+
+  /** Regions whose file was kept for another one. */
+  long reused() {
+    return reused;
+  }
+
+  @Override
+  public void close() {
+    while (!waiting.isEmpty()) {
+      letGo(waiting.poll(), false);
+    }
+  }
+}

@@ -1,0 +1,44 @@
+package io.erda.server.engine.service;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Requests for space that wait for cleaning, or for the file of another region, in the order they
+ * came. One thread.
+ */
+final class LeaseQueue {
+  /**
+   * A request; its message slot stays taken.
+   *
+   * @param untilNs how long it waits for cleaning
+   * @param failures files that there is no room for, of those that were begun before it came
+   */
+  record Waiting(
+      Connection connection, int slot, int head, int bytesMin, long untilNs, long failures) {}
+
+  private final List<Waiting> waiting = new ArrayList<>();
+
+  void add(Waiting request) {
+    waiting.add(request);
+  }
+
+  boolean isEmpty() {
+    return waiting.isEmpty();
+  }
+
+  int size() {
+    return waiting.size();
+  }
+
+  /** All that wait; they are asked again, and may come back. */
+  List<Waiting> takeAll() {
+    List<Waiting> all = List.copyOf(waiting);
+    waiting.clear();
+    return all;
+  }
+
+  void gone(Connection connection) {
+    waiting.removeIf(each -> each.connection == connection);
+  }
+}

@@ -1,0 +1,25 @@
+package io.erda.server.engine.service;
+
+/**
+ * What a client of this process names its connection by, when it publishes in its own thread
+ * ({@link ServerCore#publishNow}). Used by whoever takes the server's steps.
+ */
+public final class LocalLine {
+  private final int clientId;
+  private final int connectionEpoch;
+  private Connection connection;
+
+  /** The numbers are those of the connection's welcome. */
+  public LocalLine(int clientId, int connectionEpoch) {
+    this.clientId = clientId;
+    this.connectionEpoch = connectionEpoch;
+  }
+
+  /** The connection, or null when it is not there any more. */
+  Connection connection(Connections all) {
+    if (connection == null) {
+      connection = all.find(clientId, connectionEpoch);
+    }
+    return connection == null || connection.gone() ? null : connection;
+  }
+}

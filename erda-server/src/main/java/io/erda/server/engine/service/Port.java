@@ -1,0 +1,95 @@
+package io.erda.server.engine.service;
+
+import io.erda.logstore.Extent;
+import io.erda.logstore.Region;
+import io.erda.rdma.Access;
+import io.erda.rdma.Device;
+import io.erda.rdma.Listener;
+import io.erda.rdma.MemoryRegion;
+import io.erda.rdma.QueuePair;
+import io.erda.server.engine.store.StoreEngine;
+import io.erda.server.engine.tables.Tables;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * One device that the store is served on: its listener and what is registered with it. Borrows the
+ * device, owns the rest.
+ */
+final class Port implements AutoCloseable {
+  final Device device;
+  final Listener listener;
+  final MemoryRegion root;
+  private final Map<Integer, MemoryRegion> tables = new HashMap<>();
+  private final MemoryRegion[] regions;
+
+  Port(Device device, Listener listener, StoreEngine engine) {
+    this.device = device;
+    this.listener = listener;
+    this.root = device.register(engine.root().memory(), Access.REMOTE_READ);
+    engine.tables().inUse().forEach(this::register);
+    this.regions = new MemoryRegion[engine.log().geometry().slots()];
+    engine.log().regions().forEach(this::register);
+  }
+
+  void register(Tables.Generation table) {
+    tables.put(table.number(), device.register(table.memory(), Access.REMOTE_READ));
+  }
+
+  void deregister(Tables.Generation table) {
+    device.deregister(tables.remove(table.number()));
+  }
+
+  /**
+   * Its remote key; 0 when {@code table} is null, or could not be registered, because a store found
+   * no room.
+   */
+  long keyOf(Tables.Generation table) {
+    MemoryRegion registered = table == null ? null : tables.get(table.number());
+    return registered == null ? 0 : registered.remoteKey();
+  }
+
+  /**
+   * Where the device can hold clients to it, they WRITE to what is leased to them alone (rule 7).
+   */
+  void register(Region region) {
+    int writes = device.limitsWrites() ? 0 : Access.REMOTE_WRITE;
+    regions[region.slot()] = device.register(region.memory(), Access.REMOTE_READ | writes);
+  }
+
+  /** Lets a client WRITE to its extent. Returns the key to do it with. */
+  long grant(QueuePair client, Extent extent) {
+    return client.grant(regions[extent.region().slot()], extent.place(), extent.length());
+  }
+
+  /** From now on nobody's READ or WRITE of the region counts. */
+  void deregister(Region region) {
+    if (regions[region.slot()] != null) {
+      device.deregister(regions[region.slot()]);
+      regions[region.slot()] = null;
+    }
+  }
+
+  /** Its remote key; 0 of one that could not be registered, because a store found no room. */
+  long keyOf(Region region) {
+    MemoryRegion registered = regions[region.slot()];
+    return registered == null ? 0 : registered.remoteKey();
+  }
+
+  @Override
+  public void close() {
+    listener.close();
+    release();
+  }
+
+  /** Takes back what is registered with the device; the listener goes on. */
+  void release() {
+    for (MemoryRegion region : regions) {
+      if (region != null) {
+        device.deregister(region);
+      }
+    }
+    tables.values().forEach(device::deregister);
+    device.deregister(root);
+  }
+}

@@ -1,0 +1,83 @@
+package io.erda.server.engine.service;
+
+import io.erda.logstore.Region;
+import io.erda.rdma.Device;
+import io.erda.rdma.DeviceStatistics;
+import io.erda.server.engine.tables.TableGrowth;
+import io.erda.server.engine.tables.Tables;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The devices that a store is served on, and what is registered with all of them; and those that it
+ * is not served on, where clients of earlier servers may live. Borrows the devices, owns the ports.
+ * One thread.
+ */
+final class Ports implements TableGrowth.Listener, AutoCloseable {
+  private final List<Port> ports = new ArrayList<>();
+  private final List<Device> abandoned = new ArrayList<>();
+
+  void add(Port port) {
+    ports.add(port);
+  }
+
+  List<Port> all() {
+    return ports;
+  }
+
+  /** Counts the strangers of a device that the store is not served on, too. */
+  void countStrangersOf(Device device) {
+    abandoned.add(device);
+  }
+
+  /** See {@link Device#strangers}. */
+  int strangers() {
+    int strangers = 0;
+    for (Port port : ports) {
+      strangers += port.device.strangers();
+    }
+    for (Device device : abandoned) {
+      strangers += device.strangers();
+    }
+    return strangers;
+  }
+
+  DeviceStatistics statistics() {
+    DeviceStatistics sum = DeviceStatistics.NONE;
+    for (Port port : ports) {
+      sum = sum.plus(port.device.statistics());
+    }
+    return sum;
+  }
+
+  @Override
+  public void opened(Tables.Generation table) {
+    ports.forEach(port -> port.register(table));
+  }
+
+  @Override
+  public void retired(Tables.Generation table) {
+    ports.forEach(port -> port.deregister(table));
+  }
+
+  void register(Region region) {
+    ports.forEach(port -> port.register(region));
+  }
+
+  /** From now on nobody's READ or WRITE of the region counts. */
+  void deregister(Region region) {
+    ports.forEach(port -> port.deregister(region));
+  }
+
+  /** Takes back what is registered; the listeners go on. */
+  void release() {
+    ports.forEach(Port::release);
+    ports.clear();
+  }
+
+  @Override
+  public void close() {
+    ports.forEach(Port::close);
+    ports.clear();
+  }
+}

@@ -1,0 +1,513 @@
+package io.erda.server.engine.service;
+
+import io.erda.client.LocalPublisher;
+import io.erda.logstore.Extent;
+import io.erda.logstore.LogGeometry;
+import io.erda.logstore.LogStore;
+import io.erda.logstore.ObjectLayout;
+import io.erda.logstore.Region;
+import io.erda.pmem.FailedStoreException;
+import io.erda.pmem.MemoryGuard;
+import io.erda.pmem.PersistentMemory;
+import io.erda.protocol.Message;
+import io.erda.protocol.Result;
+import io.erda.server.engine.publishing.Condition;
+import io.erda.server.engine.publishing.Publication;
+import io.erda.server.engine.publishing.PublishRequest;
+import io.erda.server.engine.publishing.Reservation;
+import io.erda.server.engine.publishing.Syncs;
+import io.erda.server.engine.store.StoreEngine;
+import io.erda.server.engine.store.StoreFailures;
+import io.erda.server.engine.tables.Insertion;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.function.LongSupplier;
+
+/**
+ * Collects the publications that arrive in one step, lets them be published as one batch, and
+ * answers. One thread. Allocates nothing, unless more are collected than ever before.
+ *
+ * <p>Where a batch waits for a device ({@link Syncs}) the server goes on meanwhile, and collects
+ * the next one. Whoever was answered may be about to send again, so the next batch waits for as
+ * many as were answered, beside those that have come, for a part of the time that the one before
+ * took.
+ */
+final class Publishing {
+  /**
+   * So many are published without waiting for more. While a batch is under way more are collected:
+   * as many as all clients may have sent.
+   */
+  private static final int BATCH_ENOUGH = 64;
+
+  /** A batch waits for others at most this part of the time that the batch before took. */
+  private static final int GATHERING_PART = 3;
+
+  private static final long GATHERING_NS_MAX = 5_000_000;
+
+  private static final MemoryGuard.Access<PersistentMemory, MemorySegment> PUT =
+      (memory, object, place, bytes, _, _) -> {
+        memory.put(place, object, 0, bytes);
+        return 0;
+      };
+
+  /** Requests and who asked. */
+  private static final class Batch {
+    PublishRequest[] requests = new PublishRequest[0];
+
+    /** By place: who is answered, and in which message slot. */
+    Connection[] askers = new Connection[0];
+
+    int[] slots = new int[0];
+    int count;
+
+    /** How many were answered. */
+    int answered;
+
+    Batch() {
+      grow(BATCH_ENOUGH);
+    }
+
+    /** Makes room for one more. */
+    void makeRoom() {
+      if (count == requests.length) {
+        grow(2 * count);
+      }
+    }
+
+    private void grow(int size) {
+      int before = requests.length;
+      requests = Arrays.copyOf(requests, size);
+      askers = Arrays.copyOf(askers, size);
+      slots = Arrays.copyOf(slots, size);
+      for (int i = before; i < size; i++) {
+        requests[i] = new PublishRequest();
+      }
+    }
+
+    void clear() {
+      for (int i = 0; i < count; i++) {
+        requests[i].requester = null;
+        requests[i].extent = null;
+        askers[i] = null;
+      }
+      count = 0;
+      answered = 0;
+    }
+
+    boolean isOf(Connection connection) {
+      for (int i = 0; i < count; i++) {
+        if (askers[i] == connection) {
+          return true;
+        }
+      }
+      return false;
+    }
+
+    boolean isIn(Extent extent) {
+      for (int i = 0; i < count; i++) {
+        if (requests[i].extent == extent) {
+          return true;
+        }
+      }
+      return false;
+    }
+
+    boolean isIn(Region region) {
+      for (int i = 0; i < count; i++) {
+        if (requests[i].region() == region) {
+          return true;
+        }
+      }
+      return false;
+    }
+  }
+
+  private final StoreEngine engine;
+  private final StoreFailures failures;
+  private final SpaceRefusals refusals;
+  private final LongSupplier nanoTime;
+  private final Runnable beginning = this::begin;
+  private final Runnable advancing = this::advance;
+  private Syncs syncs = Syncs.AT_ONCE;
+
+  private Batch collected = new Batch();
+
+  /** The batch that is being published; empty when nothing is. */
+  private Batch underWay = new Batch();
+
+  private boolean over;
+
+  // The object of a client in this process.
+
+  private final PublishRequest now = new PublishRequest();
+  private final PublishRequest[] nowBatch = {now};
+  private final Runnable storing = this::publishStored;
+  private final MemoryGuard faults = new MemoryGuard();
+
+  // Where batches wait for a device.
+
+  private long gatheringSinceNs;
+  private long begunNs;
+  private long lastTookNs;
+
+  /** Requests that the next batch may have: those that came meanwhile, and one of each answered. */
+  private int expected;
+
+  private long groups;
+
+  Publishing(
+      StoreEngine engine, StoreFailures failures, SpaceRefusals refusals, LongSupplier nanoTime) {
+    this.engine = engine;
+    this.failures = failures;
+    this.refusals = refusals;
+    this.nanoTime = nanoTime;
+  }
+
+  /** Sets who waits for the device. Before anything is published. */
+  void syncs(Syncs waiting) {
+    syncs = waiting;
+    engine.publication().syncs(waiting);
+  }
+
+  /** Batches that waited for a device. */
+  long groups() {
+    return groups;
+  }
+
+  void onPublish(
+      Connection connection, int slot, MemorySegment in, long at, int received, long nowNs) {
+    if (!wellFormed(in, at, received)) {
+      connection.respond(slot, Message.PUBLISH, Result.BAD_REQUEST, Message.HEADER_BYTES);
+      return;
+    }
+    collected.makeRoom();
+    int result = admit(connection, in, at, nowNs);
+    if (result != Result.OK) {
+      publish();
+      if (failures.any() && result == failures.refusal()) {
+        connection.refuse(slot, Message.PUBLISH, result, failures.reason());
+      } else {
+        connection.respond(slot, Message.PUBLISH, result, Message.HEADER_BYTES);
+      }
+      return;
+    }
+    int place = collected.count++;
+    collected.requests[place].requester = connection;
+    collected.askers[place] = connection;
+    collected.slots[place] = slot;
+    if (collected.count >= BATCH_ENOUGH) {
+      publish();
+    }
+  }
+
+  /**
+   * Publishes one object now, for a client of this process that has built it, and stores it in its
+   * place before. Declines where that is not all there is to do.
+   *
+   * @return a constant of {@link LocalPublisher}
+   */
+  int publishNow(Connection connection, LocalPublisher.Built object) {
+    if (failures.any() || !syncs.isAtOnce() || underWay.count + collected.count > 0) {
+      return LocalPublisher.LATER;
+    }
+    Reservation reservation = connection.reservations.get(object.reservation);
+    if (reservation == null) {
+      return LocalPublisher.LATER;
+    }
+    long before = reservation.nextPlace;
+    LogGeometry geometry = engine.log().geometry();
+    if (!reservation.take(geometry, object.head, object.offset, object.bytes)) {
+      return LocalPublisher.LATER;
+    }
+    if (!store(reservation.extent.region(), geometry.place(object.offset), object)) {
+      reservation.nextPlace = before;
+      return LocalPublisher.LATER;
+    }
+    now.extent = reservation.extent;
+    now.place = geometry.place(object.offset);
+    now.offset = object.offset;
+    now.bytes = object.bytes;
+    now.delete = object.delete;
+    now.checked = true;
+    now.keyLength = object.keyLength;
+    now.keyWord = object.keyWord;
+    boolean done = failures.attempt(storing);
+    now.extent = null;
+    if (!done) {
+      engine.publication().abandon();
+      return LocalPublisher.FAILED;
+    }
+    if (now.result != Result.OK) {
+      // Nothing was done: a message finds out why.
+      reservation.nextPlace = before;
+      return LocalPublisher.LATER;
+    }
+    return now.existed ? LocalPublisher.REPLACED : LocalPublisher.DONE;
+  }
+
+  /**
+   * Stores the object, which no word names yet. Returns false where the memory is not there: a page
+   * that the disk has no room for, or a file that was shortened. A WRITE finds out which.
+   */
+  private boolean store(Region region, long place, LocalPublisher.Built object) {
+    try {
+      int bytes = ObjectLayout.padded(object.bytes);
+      return faults.access(PUT, region.memory(), object.memory, place, bytes, 0, 0)
+          != MemoryGuard.FAULT;
+    } catch (FailedStoreException e) {
+      return false;
+    }
+  }
+
+  private void publishStored() {
+    Publication publication = engine.publication();
+    publication.begin(nowBatch, 1);
+    if (!publication.advance()) {
+      throw new IllegalStateException("a put waits, where nothing is waited for");
+    }
+  }
+
+  private static boolean wellFormed(MemorySegment in, long at, int received) {
+    if (received < Message.PUBLISH_REQUEST_BYTES) {
+      return false;
+    }
+    int flags = Message.getInt(in, at + Message.PUBLISH_FLAGS);
+    return Condition.isKnown(flags)
+        && received
+            == (Condition.namesValue(flags)
+                ? Message.PUBLISH_IF_EQUAL_BYTES
+                : Message.PUBLISH_REQUEST_BYTES);
+  }
+
+  /**
+   * Fills the next request of the batch, if the place belongs to an open reservation of this client
+   * and was not published before.
+   */
+  private int admit(Connection connection, MemorySegment in, long at, long nowNs) {
+    if (failures.any()) {
+      return failures.refusal();
+    }
+    Reservation reservation =
+        connection.reservations.get(Message.getLong(in, at + Message.PUBLISH_RESERVATION));
+    if (reservation == null) {
+      return Result.NO_RESERVATION;
+    }
+    LogStore log = engine.log();
+    Extent extent = reservation.extent;
+    int offset = Message.getInt(in, at + Message.PUBLISH_OFFSET);
+    int bytes = Message.getInt(in, at + Message.PUBLISH_OBJECT_BYTES);
+    if (offset <= 0 || bytes <= ObjectLayout.HEADER_BYTES || bytes > extent.length()) {
+      return Result.BAD_REQUEST;
+    }
+    int head = Message.getInt(in, at + Message.PUBLISH_HEAD);
+    if (!reservation.take(log.geometry(), head, offset, bytes, nowNs)) {
+      return Result.NO_RESERVATION;
+    }
+    PublishRequest request = collected.requests[collected.count];
+    request.extent = extent;
+    request.place = log.geometry().place(offset);
+    request.offset = offset;
+    request.bytes = bytes;
+    int flags = Message.getInt(in, at + Message.PUBLISH_FLAGS);
+    request.delete = (flags & Message.FLAG_DELETE) != 0;
+    request.condition.take(flags, in, at + Message.PUBLISH_EXPECTED_LENGTH);
+    return Result.OK;
+  }
+
+  /**
+   * Goes on with what is being published, answers what is done, and begins with what was collected.
+   * Returns how many were answered. Where it throws, nothing is left to be published: the server
+   * ends.
+   */
+  int publish() {
+    int before = underWay.count - underWay.answered + collected.count;
+    if (before == 0) {
+      return 0;
+    }
+    boolean done = false;
+    try {
+      goOn();
+      while (underWay.count == 0 && collected.count > 0 && !gathers()) {
+        beginWithCollected();
+      }
+      done = true;
+    } finally {
+      if (!done) {
+        forget();
+      }
+    }
+    return before - (underWay.count - underWay.answered + collected.count);
+  }
+
+  /** Whether there are requests that wait for others to come. */
+  boolean gathers() {
+    return !syncs.isAtOnce()
+        && underWay.count == 0
+        && collected.count > 0
+        && collected.count < Math.min(expected, BATCH_ENOUGH)
+        && nanoTime.getAsLong() - gatheringSinceNs
+            < Math.min(lastTookNs / GATHERING_PART, GATHERING_NS_MAX);
+  }
+
+  /**
+   * Publishes all that has arrived, and answers; waits for the device where that is needed. Where
+   * it throws, nothing is left to be published: the server ends.
+   */
+  void finish() {
+    boolean finished = false;
+    try {
+      while (underWay.count > 0 || collected.count > 0) {
+        if (underWay.count == 0) {
+          beginWithCollected();
+        } else {
+          awaitBatch();
+        }
+      }
+      finished = true;
+    } finally {
+      if (!finished) {
+        forget();
+      }
+    }
+  }
+
+  /** As {@link #finish()}, as far as there is something of the connection's. */
+  void finish(Connection connection) {
+    finish(underWay.isOf(connection), collected.isOf(connection));
+  }
+
+  /** As {@link #finish()}, as far as something is published in the extent. */
+  void finish(Extent extent) {
+    finish(underWay.isIn(extent), collected.isIn(extent));
+  }
+
+  /** As {@link #finish()}, as far as something is published in the region. */
+  void finish(Region region) {
+    finish(underWay.isIn(region), collected.isIn(region));
+  }
+
+  private void finish(boolean ofUnderWay, boolean ofCollected) {
+    if (ofCollected) {
+      finish();
+    } else if (ofUnderWay) {
+      boolean finished = false;
+      try {
+        awaitBatch();
+        finished = true;
+      } finally {
+        if (!finished) {
+          forget();
+        }
+      }
+    }
+  }
+
+  /** Forgets all that was not answered, as the end of the process would. */
+  void forget() {
+    engine.publication().abandon();
+    underWay.clear();
+    collected.clear();
+  }
+
+  private void awaitBatch() {
+    while (underWay.count > 0) {
+      syncs.await();
+      goOn();
+    }
+  }
+
+  private void beginWithCollected() {
+    Batch next = collected;
+    collected = underWay;
+    underWay = next;
+    if (!syncs.isAtOnce()) {
+      begunNs = nanoTime.getAsLong();
+      groups++;
+    }
+    over = false;
+    if (!failures.any() && failures.attempt(beginning)) {
+      goOn();
+    } else {
+      fail();
+    }
+  }
+
+  private void begin() {
+    engine.publication().begin(underWay.requests, underWay.count);
+  }
+
+  private void advance() {
+    over = engine.publication().advance();
+  }
+
+  private void goOn() {
+    if (underWay.count == 0) {
+      return;
+    }
+    // Whatever failed, and wherever: what the store says from then on can't be relied on.
+    if (failures.any() || !failures.attempt(advancing) || failures.any()) {
+      fail();
+      return;
+    }
+    answerUntil(engine.publication().decided());
+    if (over) {
+      end();
+    }
+  }
+
+  private void fail() {
+    engine.publication().abandon();
+    for (int i = underWay.answered; i < underWay.count; i++) {
+      underWay.requests[i].result = Result.FAILED;
+    }
+    answerUntil(underWay.count);
+    end();
+  }
+
+  private void answerUntil(int end) {
+    for (; underWay.answered < end; underWay.answered++) {
+      int i = underWay.answered;
+      PublishRequest request = underWay.requests[i];
+      if (Insertion.isRefusal(request.result)) {
+        refusals.add(
+            request.result == Result.DISK_FULL ? "DISK" : "TABLE",
+            underWay.askers[i],
+            request.extent.region().head(),
+            request.bytes);
+      }
+      answer(underWay.askers[i], underWay.slots[i], request);
+    }
+  }
+
+  /** All of the batch was answered. */
+  private void end() {
+    if (!syncs.isAtOnce()) {
+      gatheringSinceNs = nanoTime.getAsLong();
+      lastTookNs = gatheringSinceNs - begunNs;
+      expected = underWay.count + collected.count;
+    }
+    for (int i = 0; i < underWay.count; i++) {
+      Connection asker = underWay.askers[i];
+      boolean last = i + 1 == underWay.count || underWay.askers[i + 1] != asker;
+      if (last) {
+        asker.finish();
+      }
+    }
+    underWay.clear();
+  }
+
+  private void answer(Connection connection, int slot, PublishRequest request) {
+    if (request.result == Result.FAILED) {
+      connection.refuse(slot, Message.PUBLISH, Result.FAILED, failures.reason());
+    } else if (Result.saysWhy(request.result)) {
+      String why = engine.insertion().reason(request.result);
+      connection.refuse(slot, Message.PUBLISH, request.result, why);
+    } else {
+      Message.putLong(
+          connection.buffers(),
+          Connection.responseAt(slot) + Message.PUBLISHED_EXISTED,
+          request.existed ? 1 : 0);
+      connection.respond(slot, Message.PUBLISH, request.result, Message.PUBLISH_RESPONSE_BYTES);
+    }
+  }
+}

@@ -1,0 +1,182 @@
+package io.erda.server.engine.service;
+
+import io.erda.logstore.FileSupply;
+import io.erda.logstore.LinkedRegions;
+import io.erda.logstore.LogStore;
+import io.erda.logstore.Region;
+import io.erda.pmem.PersistentMemory;
+import io.erda.server.engine.events.ToldService;
+import io.erda.server.engine.store.StoreFailures;
+import java.util.function.IntSupplier;
+
+/**
+ * The files that regions left, and those of regions to come: made ahead of need, given back when
+ * they are not needed. Owns the departures. One thread, which others do the long work for.
+ */
+final class RegionFiles implements AutoCloseable {
+  /** Files for regions to come are given back when nothing was leased for so long. */
+  private static final long SPARES_IDLE_NS = 10_000_000_000L;
+
+  /** Where there was no room for a file, nobody who needs none looks again so soon. */
+  private static final long PREPARE_AGAIN_NS = 1_000_000_000L;
+
+  private static final long DISK_LOOK_NS = 1_000_000_000L;
+
+  private final FileSupply supply;
+  private final LinkedRegions linked;
+  private final StoreFailures failures;
+  private final ToldService told;
+  private final Departures departures;
+  private final IntSupplier making;
+  private FileWork worker = FileWork.AT_ONCE;
+
+  /** Files that could not be made, before the step of making was done last. */
+  private long failuresBefore;
+
+  private long failuresSeen;
+
+  /** Whether it was told that no file can be made. */
+  private boolean toldTrouble;
+
+  /** Whether files that have no name any more may still take disk space. */
+  private boolean releasing;
+
+  /** Whether there is disk space again that nobody has tried to use yet. */
+  private boolean spaceCame;
+
+  private long nextPrepareNs;
+  private long nextTrimNs;
+  private long nextDiskLookNs;
+
+  /**
+   * @param strangers of all devices, see {@link io.erda.rdma.Device#strangers}
+   */
+  RegionFiles(
+      LogStore log, StoreFailures failures, ToldService told, IntSupplier strangers, long nowNs) {
+    this.supply = log.files();
+    this.linked = log.linked();
+    this.failures = failures;
+    this.told = told;
+    this.departures = new Departures(supply, strangers, this::release);
+    this.making = supply::doWork;
+    this.nextPrepareNs = nowNs;
+    this.nextDiskLookNs = nowNs;
+    this.nextTrimNs = nowNs + SPARES_IDLE_NS;
+    supply.makeAhead(creation -> worker.creating(creation));
+  }
+
+  /** Sets who does what takes long. */
+  void worker(FileWork newWorker) {
+    worker = newWorker;
+  }
+
+  /** Regions that are nobody's any more. */
+  Departures departures() {
+    return departures;
+  }
+
+  /** Whether a file for another region is being made. */
+  boolean making() {
+    return supply.making();
+  }
+
+  /** Whether a file is being made or will be left, or disk space for one. */
+  boolean comes() {
+    return supply.making() || departures.waiting() > 0 || releasing || spaceCame;
+  }
+
+  /** One step of making a file. */
+  int make() {
+    failuresBefore = supply.failures();
+    return failures.step(making);
+  }
+
+  /** Begins to make another file, for somebody who waits for it, unless the last one failed. */
+  void makeAnother() {
+    if (!failures.any() && supply.failures() == failuresBefore) {
+      failures.attempt(() -> supply.prepareAhead(true));
+    }
+  }
+
+  /**
+   * Looks after all files, at a low rate.
+   *
+   * @param waitedFor whether somebody waits for space
+   */
+  void tend(long nowNs, boolean waitedFor) {
+    if (!failures.any()) {
+      failures.attempt(() -> doTend(nowNs, waitedFor));
+    }
+  }
+
+  private void doTend(long nowNs, boolean waitedFor) {
+    departures.doWork(nowNs);
+    if (supply.failures() != failuresSeen) {
+      failuresSeen = supply.failures();
+      nextPrepareNs = nowNs + PREPARE_AGAIN_NS;
+    }
+    tellTrouble();
+    boolean stillReleasing = releasing && worker.releasing();
+    spaceCame |= releasing && !stillReleasing;
+    releasing = stillReleasing;
+    if (spaceCame && !supply.making()) {
+      spaceCame = false;
+      nextPrepareNs = nowNs;
+    }
+    if (nowNs - nextDiskLookNs >= 0) {
+      nextDiskLookNs = nowNs + DISK_LOOK_NS;
+      supply.lookAtDisk();
+      supply.removeAgain();
+    }
+    if (nowNs - nextPrepareNs >= 0) {
+      nextPrepareNs = nowNs;
+      supply.prepareAhead(waitedFor);
+    }
+    boolean idle = nowNs - nextTrimNs >= 0;
+    if (idle) {
+      nextTrimNs = nowNs + SPARES_IDLE_NS;
+    }
+    if (!waitedFor) {
+      trimSpares(idle);
+    }
+  }
+
+  private void tellTrouble() {
+    String trouble = supply.trouble();
+    if (trouble != null && !toldTrouble) {
+      toldTrouble = true;
+      told.listener().noFile(trouble);
+    } else if (trouble == null && toldTrouble) {
+      toldTrouble = false;
+      told.listener().fileAgain();
+    }
+  }
+
+  private void trimSpares(boolean whenIdle) {
+    for (PersistentMemory spare = supply.trim(whenIdle);
+        spare != null;
+        spare = supply.trim(false)) {
+      release(spare);
+    }
+  }
+
+  private void release(PersistentMemory memory) {
+    worker.release(memory);
+    releasing = true;
+  }
+
+  /** Says where each head appends, for preparing the pages ahead of it. */
+  void tellAppends() {
+    for (int head = 0; head < linked.geometry().heads(); head++) {
+      Region region = linked.appendRegion(head);
+      if (region != null) {
+        worker.appending(head, region.memory(), linked.appendPlace(head));
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    departures.close();
+  }
+}

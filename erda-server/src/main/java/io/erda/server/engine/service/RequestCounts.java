@@ -1,0 +1,101 @@
+package io.erda.server.engine.service;
+
+import io.erda.protocol.Message;
+import io.erda.protocol.Result;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.function.LongSupplier;
+
+/**
+ * Counts answers by what was asked for and what came of it. To count one is one addition in an
+ * array. One thread.
+ */
+final class RequestCounts {
+  /** Kinds by number: the types of the protocol, then those that a PUBLISH's flags tell apart. */
+  private static final String[] KINDS = kinds();
+
+  private static final int OTHER = 0;
+  private static final int DELETE = Message.TYPE_MAX + 1;
+  private static final int CONDITIONAL_PUT = Message.TYPE_MAX + 2;
+  private static final int CONDITIONAL_DELETE = Message.TYPE_MAX + 3;
+
+  private static final String[] RESULTS = results();
+
+  private final long[] counts = new long[KINDS.length * RESULTS.length];
+
+  private static String[] kinds() {
+    String[] kinds = new String[Message.TYPE_MAX + 4];
+    Arrays.fill(kinds, "other");
+    kinds[Message.LEASE] = "lease";
+    kinds[Message.PUBLISH] = "put";
+    kinds[Message.END] = "end";
+    kinds[Message.MAP] = "map";
+    kinds[Message.RESOLVE] = "resolve";
+    kinds[Message.STATS] = "stats";
+    kinds[Message.ERASE] = "erase";
+    kinds[Message.CLEAN] = "clean";
+    kinds[Message.LEFT] = "left";
+    kinds[Message.ANNOUNCE] = "announce";
+    kinds[Message.REPORT] = "report";
+    kinds[DELETE] = "delete";
+    kinds[CONDITIONAL_PUT] = "conditionalput";
+    kinds[CONDITIONAL_DELETE] = "conditionaldelete";
+    return kinds;
+  }
+
+  private static String[] results() {
+    String[] results = new String[Result.BUCKET_FULL + 1];
+    Arrays.fill(results, "other");
+    results[Result.OK] = "ok";
+    results[Result.LOG_FULL] = "logfull";
+    results[Result.TABLE_FULL] = "tablefull";
+    results[Result.DISK_FULL] = "diskfull";
+    results[Result.NO_RESERVATION] = "noreservation";
+    results[Result.INVALID_OBJECT] = "invalidobject";
+    results[Result.DAMAGED] = "damaged";
+    results[Result.TOO_LARGE] = "toolarge";
+    results[Result.BAD_REQUEST] = "badrequest";
+    results[Result.READ_ONLY] = "readonly";
+    results[Result.FAILED] = "failed";
+    results[Result.NOT_NOW] = "notnow";
+    results[Result.NO_SUCH_HEAD] = "nosuchhead";
+    results[Result.NO_CLEANING] = "nocleaning";
+    results[Result.CONFLICT] = "conflict";
+    results[Result.UNDECIDED] = "undecided";
+    results[Result.OVER_QUOTA] = "overquota";
+    results[Result.BUCKET_FULL] = "bucketfull";
+    return results;
+  }
+
+  /**
+   * A request is answered.
+   *
+   * @param flags of a PUBLISH; of others anything
+   */
+  void add(int type, int flags, int result) {
+    counts[kind(type, flags) * RESULTS.length + result]++;
+  }
+
+  private static int kind(int type, int flags) {
+    if (type == Message.PUBLISH) {
+      boolean delete = (flags & Message.FLAG_DELETE) != 0;
+      boolean conditional = (flags & (Message.FLAG_IF_ABSENT | Message.FLAG_IF_EQUAL)) != 0;
+      return conditional
+          ? delete ? CONDITIONAL_DELETE : CONDITIONAL_PUT
+          : delete ? DELETE : Message.PUBLISH;
+    }
+    return type > OTHER && type <= Message.TYPE_MAX ? type : OTHER;
+  }
+
+  /** Adds those that are there: of every kind what was done, and of the rest what happened. */
+  void addTo(Map<String, LongSupplier> all) {
+    for (int kind = 0; kind < KINDS.length; kind++) {
+      for (int result = 0; result < RESULTS.length; result++) {
+        long count = counts[kind * RESULTS.length + result];
+        if (count > 0 || (result == Result.OK && kind != OTHER)) {
+          all.put("requests.answered." + KINDS[kind] + "." + RESULTS[result], () -> count);
+        }
+      }
+    }
+  }
+}

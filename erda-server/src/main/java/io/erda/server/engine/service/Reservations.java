@@ -1,0 +1,149 @@
+package io.erda.server.engine.service;
+
+import io.erda.logstore.Extent;
+import io.erda.logstore.Region;
+import io.erda.server.engine.publishing.Reservation;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongConsumer;
+import java.util.function.Predicate;
+
+/**
+ * The open extents of one client. Whoever asks for more than its share loses its oldest ones: it
+ * leases anew where it still wants to write, so what a client can keep from others is bounded by
+ * its share of bytes, or, where objects are large, by the two newest extents of each head. One
+ * thread.
+ */
+final class Reservations {
+  /** In the order they were granted. */
+  private final Map<Long, Reservation> open = new LinkedHashMap<>();
+
+  private long openBytes;
+
+  /** The newest one of each head, which the client may be about to write into. */
+  private final Reservation[] newest;
+
+  private final UserShare share;
+  private final LongConsumer revoke;
+
+  /**
+   * @param share of the client's user, which they count in
+   * @param revoke is given the key of each that ends
+   */
+  Reservations(int heads, UserShare share, LongConsumer revoke) {
+    this.share = share;
+    this.revoke = revoke;
+    this.newest = new Reservation[heads];
+  }
+
+  boolean isEmpty() {
+    return open.isEmpty();
+  }
+
+  /** Bytes of all of them. */
+  long openBytes() {
+    return openBytes;
+  }
+
+  Reservation get(long id) {
+    return open.get(id);
+  }
+
+  void add(Reservation reservation) {
+    open.put(reservation.id, reservation);
+    openBytes += reservation.extent.length();
+    share.leasedBytes += reservation.extent.length();
+    newest[reservation.extent.region().head()] = reservation;
+  }
+
+  /** Null when it is not open. The caller ends the extent. */
+  Reservation remove(long id) {
+    Reservation removed = open.remove(id);
+    if (removed != null) {
+      forget(removed);
+    }
+    return removed;
+  }
+
+  private void forget(Reservation removed) {
+    Extent extent = removed.extent;
+    openBytes -= extent.length();
+    share.leasedBytes -= extent.length();
+    assert openBytes >= 0 && (openBytes == 0) == open.isEmpty()
+        : open.size() + " reservations of " + openBytes + " bytes";
+    if (removed.undecided > 0) {
+      removed.revokedLater = true;
+    } else {
+      revoke.accept(removed.key);
+    }
+    int head = extent.region().head();
+    if (newest[head] == removed) {
+      newest[head] = null;
+    }
+  }
+
+  /** Something that was announced in a reservation, which may have ended, is decided. */
+  void decided(Reservation reservation) {
+    if (reservation.revokedLater && reservation.undecided == 0) {
+      reservation.revokedLater = false;
+      revoke.accept(reservation.key);
+    }
+  }
+
+  /**
+   * Takes out what must end before {@code bytes} more of a head are granted, so that at most {@code
+   * share} bytes are open: the oldest first, and of each head never the newest one.
+   */
+  List<Reservation> takeExcess(long bytes, long share) {
+    if (openBytes + bytes <= share || open.isEmpty()) {
+      return List.of();
+    }
+    List<Reservation> excess = new ArrayList<>();
+    for (Iterator<Reservation> each = open.values().iterator();
+        each.hasNext() && openBytes + bytes > share; ) {
+      Reservation oldest = each.next();
+      if (newest[oldest.extent.region().head()] != oldest) {
+        each.remove();
+        forget(oldest);
+        excess.add(oldest);
+      }
+    }
+    return excess;
+  }
+
+  /** Takes out all but the newest one of a head. */
+  List<Reservation> takeAllBut(int head) {
+    return take(each -> each != newest[head]);
+  }
+
+  /** Takes out those in a region. */
+  List<Reservation> takeIn(Region region) {
+    return take(each -> each.extent.region() == region);
+  }
+
+  /** Takes out those that were not used since. */
+  List<Reservation> takeUnusedFor(long idleNs, long nowNs) {
+    return open.isEmpty() ? List.of() : take(each -> each.unusedNs(nowNs) > idleNs);
+  }
+
+  List<Reservation> takeAll() {
+    return take(each -> true);
+  }
+
+  private List<Reservation> take(Predicate<Reservation> which) {
+    List<Reservation> taken = List.of();
+    for (Iterator<Reservation> each = open.values().iterator(); each.hasNext(); ) {
+      Reservation reservation = each.next();
+      if (which.test(reservation)) {
+        each.remove();
+        forget(reservation);
+        taken = taken.isEmpty() ? new ArrayList<>() : taken;
+        taken.add(reservation);
+      }
+    }
+    return taken;
+  }
+}

@@ -1,0 +1,649 @@
+package io.erda.server.engine.service;
+
+import io.erda.cleaner.Cleaner;
+import io.erda.cleaner.Entries;
+import io.erda.client.LocalPublisher;
+import io.erda.pmem.FailedStoreException;
+import io.erda.pmem.MemoryFault;
+import io.erda.pmem.MemoryGuard;
+import io.erda.protocol.Message;
+import io.erda.protocol.PutMode;
+import io.erda.protocol.Result;
+import io.erda.rdma.Device;
+import io.erda.rdma.Listener;
+import io.erda.server.engine.events.CleaningRecorder;
+import io.erda.server.engine.events.ServiceListener;
+import io.erda.server.engine.events.ToldService;
+import io.erda.server.engine.publishing.AnnouncedWords;
+import io.erda.server.engine.publishing.Syncs;
+import io.erda.server.engine.store.StoreEngine;
+import io.erda.server.engine.store.StoreFailures;
+import java.lang.foreign.MemorySegment;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+
+/**
+ * The KV service over one store: connections, requests, housekeeping. A state machine that {@link
+ * #doWork()} advances; it never blocks and never looks at another clock. One thread. Owns the
+ * engine and its listeners, borrows the devices.
+ *
+ * <p>Gets never come here: clients read one-sided (rule 9). Puts and deletes that arrive in one
+ * step are published as one batch.
+ */
+public final class ServerCore implements AutoCloseable {
+  private static final long HOUSEKEEPING_NS = 1_000_000;
+
+  /** After so many steps in which clients want something, housekeeping that is due is done too. */
+  private static final int PUT_OFF_MAX = 4;
+
+  private static final long ACCEPT_NS = 50_000;
+
+  /** Idle reservations are looked after at least this often. */
+  private static final long SLEEP_NS_MAX = 1_000_000_000L;
+
+  /** The same while somebody waits for space, which other threads give back. */
+  private static final long SLEEP_WAITED_FOR_NS_MAX = 1_000_000;
+
+  /** Steps of a cleaning while no client wants anything. */
+  private static final int CLEANER_STEPS = 64;
+
+  /** An idle server looks at its clients after so much cleaning, at the end of a step. */
+  private static final long IDLE_CLEANING_NS_MAX = 1_000_000;
+
+  /** How long after a request a client is thought to want more. */
+  private static final long BUSY_NS = 100_000;
+
+  private final StoreEngine engine;
+  private final ServiceOptions options;
+  private final LongSupplier nanoTime;
+  private final MemoryGuard faults = new MemoryGuard();
+  private final MemoryGuard.Access<Connection, LocalPublisher.Built> publishNow;
+  private final StoreFailures failures;
+  private final OperationLimits limits;
+  private final Ports ports = new Ports();
+  private final Connections connections;
+  private final RegionFiles files;
+  private final Leases leases;
+  private final Admission admission;
+  private final Publishing publishing;
+  private final KeyRequests keys;
+  private final Announcing announcing;
+  private final MapRequests maps;
+  private final Answers answers;
+  private final Figures figures = new Figures();
+  private final ToldService told = new ToldService();
+  private final Cleaner cleaner;
+  private final IntSupplier growing = this::grow;
+  private final IntSupplier cleaning = this::clean;
+
+  /** Why the store is not found by its name any more; null while it is. */
+  private Supplier<String> loss = () -> null;
+
+  private long nextAcceptNs = Long.MIN_VALUE;
+  private long nextHousekeepingNs;
+  private int putOff;
+  private long requests;
+
+  /** Whether something was published in a client's thread since the last step. */
+  private boolean publishedNow;
+
+  private long lastRequestNs = Long.MIN_VALUE / 2;
+
+  /** When the step under way began. */
+  private long stepNs;
+
+  /** Serves an opened store; {@link #listen} makes it reachable. */
+  public ServerCore(StoreEngine engine, ServiceOptions options, LongSupplier nanoTime) {
+    this(engine, options, nanoTime, UnaryOperator.identity());
+  }
+
+  /**
+   * Serves an opened store whose table the cleaner sees through something else.
+   *
+   * @param overEntries wraps what the cleaner sees of the table: where a deliberate defect comes in
+   */
+  public ServerCore(
+      StoreEngine engine,
+      ServiceOptions options,
+      LongSupplier nanoTime,
+      UnaryOperator<Entries> overEntries) {
+    this.engine = engine;
+    this.options = options;
+    this.nanoTime = nanoTime;
+    this.failures = new StoreFailures(engine);
+    this.answers = new Answers(nanoTime);
+    engine.beginIncarnation();
+    this.connections =
+        new Connections(
+            new UserShares(options.limits(), engine.log().geometry().capacityBytes()),
+            this::leaving,
+            this::left);
+    SpaceRefusals refusals = new SpaceRefusals(told);
+    this.limits = new OperationLimits(options.limits(), refusals);
+    this.files =
+        new RegionFiles(engine.log(), failures, told, ports::strangers, nanoTime.getAsLong());
+    this.publishing = new Publishing(engine, failures, refusals, nanoTime);
+    this.publishNow = (connection, object, _, _, _, _) -> publishing.publishNow(connection, object);
+    this.leases =
+        new Leases(
+            engine,
+            options,
+            nanoTime,
+            failures,
+            files,
+            refusals,
+            connections,
+            publishing,
+            head -> cleaner().waitsFor(head));
+    this.cleaner =
+        new Cleaner(
+            engine.log(),
+            overEntries.apply(engine.entries()),
+            engine.live(),
+            leases::endIn,
+            options.cleaning());
+    this.admission =
+        new Admission(engine, options, ports, connections, this::onMessage, answers, told);
+    this.keys = new KeyRequests(engine, failures, publishing);
+    this.announcing = new Announcing(engine, failures, refusals);
+    this.maps = new MapRequests(engine);
+    cleaner.onCleaning(new CleaningRecorder(told, nanoTime));
+    if (engine.announced() != null) {
+      engine.announced().onDecided(leases::decided);
+    }
+    engine
+        .log()
+        .onLink(
+            new ServedRegions(
+                engine,
+                ports,
+                connections,
+                files.departures(),
+                nanoTime,
+                options.cleaning().leavingNs()));
+    engine.growth().onChange(ports);
+    engine.growth().tell(told);
+    new ServerFigures(
+            engine,
+            cleaner,
+            files,
+            leases,
+            admission,
+            refusals,
+            ports,
+            connections,
+            failures,
+            answers)
+        .addTo(figures, () -> requests);
+    figures.add("batches.synced", publishing::groups);
+  }
+
+  /** Serves the store on a device. */
+  public void listen(Device device, Listener listener) {
+    ports.add(new Port(device, listener, engine));
+  }
+
+  /** Counts the strangers of a device that the store is not served on, too. Borrows the device. */
+  public void countStrangersOf(Device device) {
+    ports.countStrangersOf(device);
+  }
+
+  public StoreEngine engine() {
+    return engine;
+  }
+
+  public Cleaner cleaner() {
+    return cleaner;
+  }
+
+  /** Adds a figure to what {@code stats} shows. */
+  public void figure(String name, LongSupplier value) {
+    figures.add(name, value);
+  }
+
+  /**
+   * Adds a text to what {@code stats} shows: it stands in the figure's name, behind a {@code =}.
+   */
+  public void text(String name, String text) {
+    figures.add(Message.figureName(name + "=" + text), () -> 1);
+  }
+
+  /**
+   * All figures now, by name, as {@code stats} shows them; null where they can't be read because
+   * memory went away while they were.
+   */
+  public Map<String, Long> figures() {
+    Map<String, Long> values = faults.find(figures, Figures::values);
+    if (values == null) {
+      onFault(faults.fault());
+    }
+    return values;
+  }
+
+  /** Loads what the figures that were added need. Before anything is served. */
+  public void prepareFigures() {
+    figures.readAll();
+  }
+
+  /**
+   * Sets who does what takes long with files; without, it is done at once. Before anything else.
+   */
+  public void fileWork(FileWork worker) {
+    files.worker(worker);
+  }
+
+  /**
+   * Sets who waits for the device where the store drains to one ({@link
+   * StoreEngine#waitsForDevice}); without, the server's thread waits itself. Before anything else.
+   */
+  public void syncs(Syncs waiting) {
+    publishing.syncs(waiting);
+  }
+
+  /**
+   * Sets who knows why the store is not found by its name any more, in words for a user, and
+   * returns null while it is. Asked often; the store is read-only from then on. Before anything
+   * else.
+   */
+  public void whereabouts(Supplier<String> lost) {
+    loss = lost;
+  }
+
+  /** Why writes are refused, or null. */
+  public String readOnlyReason() {
+    return failures.reason();
+  }
+
+  /** Sets who is told what happens to the service. Before anything else. */
+  public void onService(ServiceListener listener) {
+    told.to(listener);
+    engine.leftovers().onLeft(listener::leftBehind);
+  }
+
+  /** Sets who is told that a store found no room: see {@link #isFull}. */
+  public void onFull(Consumer<String> listener) {
+    failures.onFull(listener);
+  }
+
+  /**
+   * Whether a store to a file of the store found no room. Then puts and deletes are refused, and
+   * nothing is stored, until the store is opened again: see {@link #hasRoomAgain}.
+   */
+  public boolean isFull() {
+    return failures.isFull();
+  }
+
+  /** Whether what was full has room again. Asks the file system. */
+  public boolean hasRoomAgain() {
+    return failures.hasRoomAgain();
+  }
+
+  /**
+   * Ends every connection of a store that is full, so that nobody stores in it while it is opened
+   * again. Who connects later is served as before.
+   */
+  public void endConnections() {
+    publishing.finish();
+    connections.closeAll();
+  }
+
+  /**
+   * Takes back what is registered with the devices, because another core is to serve the store on
+   * them. The listeners are the other one's from then on.
+   */
+  public void releasePorts() {
+    ports.release();
+  }
+
+  /** Another core serves the store: closes the engine, and leaves devices and listeners alone. */
+  public void giveWay() {
+    files.close();
+    engine.close();
+  }
+
+  /** Sets who is told when and why the store takes no more puts and deletes. */
+  public void onReadOnly(Consumer<String> listener) {
+    failures.onReadOnly(listener);
+  }
+
+  /** One step. Returns 0 when there was nothing to do. */
+  public int doWork() {
+    try {
+      int work = faults.step(this, ServerCore::step);
+      if (work != MemoryGuard.FAULT) {
+        return work;
+      }
+      onFault(faults.fault());
+    } catch (FailedStoreException e) {
+      failures.becauseOf(e);
+    }
+    return 1;
+  }
+
+  /**
+   * Publishes what a client of this process has built, in its thread: see {@link LocalPublisher}.
+   * The caller takes steps of the server now and then, and whenever this declines.
+   *
+   * @param line of its connection
+   */
+  public int publishNow(LocalLine line, LocalPublisher.Built object) {
+    Connection connection = line.connection(connections);
+    if (connection == null || engine.announced() != null) {
+      return LocalPublisher.LATER;
+    }
+    int outcome = faults.access(publishNow, connection, object, 0, 0, 0, 0);
+    if (outcome == MemoryGuard.FAULT) {
+      onFault(faults.fault());
+      return LocalPublisher.FAILED;
+    }
+    if (outcome == LocalPublisher.DONE || outcome == LocalPublisher.REPLACED) {
+      requests++;
+      int flags = object.delete ? Message.FLAG_DELETE : 0;
+      answers.answered(Message.PUBLISH, flags, Result.OK, 0);
+      publishedNow = true;
+    }
+    return outcome;
+  }
+
+  /**
+   * Takes note that answers went out, as far as that shows by now, without a whole step.
+   *
+   * @return how many requests have come meanwhile, for which a step is to follow
+   */
+  public long noteAnswered() {
+    long before = requests;
+    if (faults.step(connections, Connections::doWork) == MemoryGuard.FAULT) {
+      onFault(faults.fault());
+    }
+    return requests - before;
+  }
+
+  /** Mapped memory went away: a client's that took it away, or a file's of the store. */
+  private void onFault(MemoryFault fault) {
+    if (connections.giveUpWhoseMemoryIsLost()) {
+      return;
+    }
+    // Pages of a connection that is given up may be there again meanwhile.
+    if (failures.isAnyShortened() || !connections.isAnyGone()) {
+      failures.becauseOf(fault);
+    }
+  }
+
+  private int step() {
+    long nowNs = nanoTime.getAsLong();
+    stepNs = nowNs;
+    if (publishedNow) {
+      publishedNow = false;
+      lastRequestNs = nowNs;
+    }
+    int work = 0;
+    if (nowNs >= nextAcceptNs) {
+      nextAcceptNs = nowNs + ACCEPT_NS;
+      work += admission.doWork();
+    }
+    work += connections.doWork();
+    work += publishing.publish();
+    work += decideAnnounced(nowNs);
+    work += failures.any() ? 0 : failures.step(growing);
+    connections.closeGone();
+    // A client that was just answered may wait for this core.
+    if (nowNs >= nextHousekeepingNs && (work == 0 || ++putOff == PUT_OFF_MAX)) {
+      putOff = 0;
+      nextHousekeepingNs = nowNs + HOUSEKEEPING_NS;
+      String lost = loss.get();
+      if (lost != null) {
+        failures.because(lost);
+      }
+      leases.endIdle(nowNs);
+      files.tellAppends();
+      files.tend(nowNs, leases.anyWaits());
+    }
+    return work + makeFiles() + cleanAndAnswer();
+  }
+
+  /**
+   * Publishes what has arrived and is not published yet, and answers: before a stop, while all
+   * devices can still answer.
+   */
+  public void finishPublishing() {
+    publishing.finish();
+  }
+
+  /** Decides what was announced, and takes up what waited for it. */
+  private int decideAnnounced(long nowNs) {
+    AnnouncedWords announced = engine.announced();
+    if (announced == null || failures.any()) {
+      return 0;
+    }
+    return failures.step(() -> announced.doWork(nowNs)) + announcing.doWork(nowNs);
+  }
+
+  /** A step of the table's growth. */
+  private int grow() {
+    return engine.growth().doWork(stepNs);
+  }
+
+  /** One step of making a file for another region. */
+  private int makeFiles() {
+    if (!files.making()) {
+      return 0;
+    }
+    int work = files.make();
+    if (files.making()) {
+      return work;
+    }
+    // What was made may be the cleaner's.
+    if (leases.anyWaits()) {
+      files.makeAnother();
+    }
+    return work + leases.answerWaiting();
+  }
+
+  /** Cleans; whoever waits for space asks again when there is news. */
+  private int cleanAndAnswer() {
+    if (failures.any()) {
+      // What was asked for is not done any more: nobody is to wait for it.
+      cleaner.giveUpAsked();
+      return leases.answerWaiting();
+    }
+    long before = cleaner.cleanings() + cleaner.givenUp();
+    int work = failures.step(cleaning);
+    boolean news = work == 0 || cleaner.cleanings() + cleaner.givenUp() != before;
+    return work + (news ? leases.answerWaiting() : 0);
+  }
+
+  private int clean() {
+    // A client that sends a request, or connects, waits until these steps are done: of a busy
+    // server they are few, of an idle one they end when they took long, as they do where the store
+    // drains to a slow disk.
+    boolean busy = stepNs - lastRequestNs < BUSY_NS;
+    long begunNs = busy ? 0 : nanoTime.getAsLong();
+    int steps = busy ? cleaner.pace() : CLEANER_STEPS;
+    int work = 0;
+    for (int step = 0; step < steps; step++) {
+      work = cleaner.doWork(stepNs);
+      boolean tookLong = !busy && nanoTime.getAsLong() - begunNs > IDLE_CLEANING_NS_MAX;
+      if (work == 0 || !cleaner.working() || tookLong) {
+        break;
+      }
+    }
+    return work;
+  }
+
+  /** Whether there is something to be done although no client wants anything now. */
+  public boolean hasMore() {
+    return publishing.gathers()
+        || files.making()
+        || cleaner.atWork()
+        || leases.anyWaits()
+        || engine.growth().working();
+  }
+
+  /** How long may be slept while no client sends anything, nanoseconds; 0: not at all. */
+  public long sleepNsMax() {
+    if (publishing.gathers()) {
+      return 0;
+    }
+    boolean undecided = engine.announced() != null && engine.announced().undecided() > 0;
+    return leases.anyWaits() || undecided ? SLEEP_WAITED_FOR_NS_MAX : SLEEP_NS_MAX;
+  }
+
+  /**
+   * Prepares to sleep: false when something may be there already. After true, sleep on the device,
+   * then call {@link #doWork()}.
+   */
+  public boolean arm() {
+    nextAcceptNs = Long.MIN_VALUE;
+    return connections.arm();
+  }
+
+  /** Ends all that a client holds, because its connection ends. */
+  private void leaving(Connection connection) {
+    // Where a failed store ends no extents, nothing else would.
+    publishing.finish(connection);
+    announcing.gone(connection);
+    leases.leave(connection);
+    files.departures().gone(connection.clientId);
+  }
+
+  /** Tells that a client is gone, and decides what it had announced. */
+  private void left(Connection connection) {
+    told.listener().left(connection.clientId, connection.queuePair.peer(), connection.misbehaved());
+    if (engine.announced() != null && !failures.any() && !engine.closed()) {
+      failures.attempt(() -> engine.announced().left(connection));
+    }
+  }
+
+  /** The bytes come from outside: nothing in them is trusted. */
+  private void onMessage(Connection connection, int slot, int received) {
+    requests++;
+    lastRequestNs = stepNs;
+    MemorySegment in = connection.buffers();
+    long at = Connection.requestAt(slot);
+    if (!Message.wellFormed(in, at, received)
+        || Message.clientId(in, at) != connection.clientId
+        || Message.connectionEpoch(in, at) != connection.connectionEpoch) {
+      connection.giveUpBecauseOfGarbage();
+      return;
+    }
+    int type = Message.type(in, at);
+    connection.begun(slot, type);
+    if (limits.refuse(connection, slot, type)) {
+      return;
+    }
+    if (type == Message.ERASE) {
+      publishing.finish(connection);
+    } else if (type != Message.PUBLISH) {
+      publishing.publish();
+    }
+    if (!belongsTo(type, engine.putMode())) {
+      connection.respond(slot, type, Result.BAD_REQUEST, Message.HEADER_BYTES);
+      return;
+    }
+    switch (type) {
+      case Message.ANNOUNCE ->
+          announcing.onAnnounce(connection, slot, in, at, received, lastRequestNs);
+      case Message.REPORT -> announcing.onReport(connection, slot, in, at, received);
+      case Message.PUBLISH ->
+          publishing.onPublish(connection, slot, in, at, received, lastRequestNs);
+      case Message.LEASE -> leases.onLease(connection, slot, in, at, received);
+      case Message.END -> leases.onEnd(connection, slot, in, at, received);
+      case Message.MAP -> maps.onMap(connection, slot, in, at, received);
+      case Message.RESOLVE -> keys.onResolve(connection, slot, in, at, received);
+      case Message.ERASE -> keys.onErase(connection, slot, in, at, received);
+      case Message.CLEAN -> onClean(connection, slot, in, at, received);
+      case Message.LEFT -> onLeft(connection, slot, in, at, received);
+      case Message.STATS -> figures.onStats(connection, slot, in, at, received);
+      default -> connection.respond(slot, type, Result.BAD_REQUEST, Message.HEADER_BYTES);
+    }
+  }
+
+  /** Whether a store of this put mode takes requests of the type. */
+  private static boolean belongsTo(int type, PutMode mode) {
+    return switch (type) {
+      case Message.PUBLISH -> mode == PutMode.PUBLISH;
+      case Message.ANNOUNCE, Message.REPORT -> mode == PutMode.ANNOUNCE;
+      default -> true;
+    };
+  }
+
+  private void onClean(Connection connection, int slot, MemorySegment in, long at, int received) {
+    if (received != Message.CLEAN_REQUEST_BYTES) {
+      connection.respond(slot, Message.CLEAN, Result.BAD_REQUEST, Message.HEADER_BYTES);
+      return;
+    }
+    int head = Message.getInt(in, at + Message.CLEAN_HEAD);
+    int heads = engine.log().geometry().heads();
+    if (head < -1 || head >= heads) {
+      connection.refuse(
+          slot,
+          Message.CLEAN,
+          Result.NO_SUCH_HEAD,
+          "%d, the store has heads 0 to %d".formatted(head, heads - 1));
+    } else if (failures.any()) {
+      connection.refuse(slot, Message.CLEAN, failures.refusal(), failures.reason());
+    } else if (!options.cleaning().enabled()) {
+      connection.respond(slot, Message.CLEAN, Result.NO_CLEANING, Message.HEADER_BYTES);
+    } else {
+      cleaner.ask(head);
+      connection.respond(slot, Message.CLEAN, Result.OK, Message.CLEAN_RESPONSE_BYTES);
+    }
+  }
+
+  private void onLeft(Connection connection, int slot, MemorySegment in, long at, int received) {
+    if (received != Message.LEFT_REQUEST_BYTES) {
+      connection.respond(slot, Message.LEFT, Result.BAD_REQUEST, Message.HEADER_BYTES);
+      return;
+    }
+    files.departures().left(connection.clientId, Message.getLong(in, at + Message.LEFT_EPOCH));
+    connection.respond(slot, Message.LEFT, Result.OK, Message.LEFT_RESPONSE_BYTES);
+  }
+
+  /**
+   * Closes the store and leaves the connections as the end of the process would: where the device
+   * allows it, clients read on.
+   */
+  public void leave() {
+    try {
+      publishing.finish();
+    } finally {
+      files.close();
+      engine.close();
+    }
+  }
+
+  /**
+   * Releases what a server held whose process counts as ended: nothing that was under way goes on.
+   */
+  public void abandon() {
+    publishing.forget();
+    close();
+  }
+
+  /**
+   * A step ended in the middle for an error that nothing is known of: what is under way is
+   * forgotten, and closing stores nothing. The next opening recovers as after a kill, which may
+   * come in the middle of any step.
+   */
+  public void breakOff() {
+    engine.abandon();
+    publishing.forget();
+  }
+
+  /** Ends every connection, then closes the store. */
+  @Override
+  public void close() {
+    try {
+      publishing.finish();
+    } finally {
+      connections.closeAll();
+      ports.close();
+      files.close();
+      engine.close();
+    }
+  }
+}

@@ -1,0 +1,41 @@
+package io.erda.server.engine.service;
+
+import io.erda.cleaner.CleanerOptions;
+
+/**
+ * How a server serves its clients: what it grants them, and how it cleans for them.
+ *
+ * @param connectionsMax clients at a time
+ * @param reservationIdleNs after this long without a publication an extent is ended
+ * @param extentBytesMax the longest extent, bytes
+ * @param pollingNs how long the server polls after its last work before it sleeps; told to clients
+ *     as a hint
+ * @param cleaning when and how the log is cleaned
+ * @param limits what one client and one user may have
+ */
+public record ServiceOptions(
+    int connectionsMax,
+    long reservationIdleNs,
+    int extentBytesMax,
+    int pollingNs,
+    CleanerOptions cleaning,
+    Limits limits) {
+  public static final ServiceOptions DEFAULT =
+      new ServiceOptions(1024, 10_000_000_000L, 1 << 20, 50_000, CleanerOptions.DEFAULT);
+
+  /** Gives clients and users what they may have when nobody says otherwise. */
+  public ServiceOptions(
+      int connectionsMax,
+      long reservationIdleNs,
+      int extentBytesMax,
+      int pollingNs,
+      CleanerOptions cleaning) {
+    this(
+        connectionsMax,
+        reservationIdleNs,
+        extentBytesMax,
+        pollingNs,
+        cleaning,
+        Limits.of(connectionsMax));
+  }
+}

@@ -1,0 +1,64 @@
+package io.erda.server.engine.service;
+
+import io.erda.protocol.Result;
+import io.erda.server.engine.events.Events;
+import io.erda.server.engine.events.SpaceExhaustedEvent;
+import io.erda.server.engine.events.ToldService;
+
+/**
+ * Counts what was refused for want of space, or because somebody has all that he may have; records
+ * it and tells it. One thread.
+ */
+final class SpaceRefusals {
+  private final ToldService told;
+  private long count;
+  private long overQuota;
+
+  SpaceRefusals(ToldService told) {
+    this.told = told;
+  }
+
+  long count() {
+    return count;
+  }
+
+  /**
+   * A client's request is refused.
+   *
+   * @param full what is full: LOG, TABLE or DISK; FILE where a file may not be as large as a region
+   */
+  void add(String full, Connection connection, int head, long bytes) {
+    count++;
+    told.listener().full(full, connection.clientId, bytes);
+    record(full, connection.clientId, head, bytes);
+  }
+
+  /** How many requests were refused because their client or user has all that he may have. */
+  long overQuota() {
+    return overQuota;
+  }
+
+  /**
+   * A client's request is refused because the client or its user has all that he may have.
+   *
+   * @param head −1 where it asks for no space, {@code bytes} is 0 then
+   * @param why in words
+   */
+  void addOverQuota(Connection connection, int slot, int type, int head, long bytes, String why) {
+    overQuota++;
+    told.listener().overQuota(why, connection.clientId, connection.queuePair.peer());
+    record("QUOTA", connection.clientId, head, bytes);
+    connection.refuse(slot, type, Result.OVER_QUOTA, why);
+  }
+
+  static void record(String full, int clientId, int head, long bytes) {
+    SpaceExhaustedEvent event = Events.begin(SpaceExhaustedEvent::new);
+    if (Events.wanted(event)) {
+      event.what = full;
+      event.clientId = clientId;
+      event.head = head;
+      event.bytes = bytes;
+      event.commit();
+    }
+  }
+}

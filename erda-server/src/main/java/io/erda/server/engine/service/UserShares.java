@@ -1,0 +1,46 @@
+package io.erda.server.engine.service;
+
+import java.util.HashMap;
+import java.util.Map;
+
+/** The shares of the users who have clients. One thread. */
+final class UserShares {
+  private final Limits limits;
+  private final long leasedBytesMax;
+  private final Map<String, UserShare> shares = new HashMap<>();
+
+  /**
+   * @param logBytes that the log may grow to
+   */
+  UserShares(Limits limits, long logBytes) {
+    this.limits = limits;
+    this.leasedBytesMax =
+        limits.leasedBytesPerUser() == 0 ? logBytes / 2 : limits.leasedBytesPerUser();
+  }
+
+  /** Whether a user has all connections that he may have; the server's own, null, never has. */
+  boolean hasAllConnections(String user) {
+    UserShare share = shares.get(user);
+    return user != null && share != null && share.connections >= limits.connectionsPerUser();
+  }
+
+  /** A client of the user was let in. */
+  UserShare enter(String user) {
+    UserShare share =
+        shares.computeIfAbsent(
+            user, name -> new UserShare(name, leasedBytesMax, limits.operationsPerUser()));
+    share.connections++;
+    return share;
+  }
+
+  /** A client of the user has left: nothing is kept of a user who has none any more. */
+  void leave(UserShare share) {
+    share.connections--;
+    if (share.connections == 0) {
+      assert share.leasedBytes == 0 && share.operations == 0
+          : "user %s without a client has %d bytes, %d operations"
+              .formatted(share.user, share.leasedBytes, share.operations);
+      shares.remove(share.user);
+    }
+  }
+}

@@ -1,0 +1,5 @@
+/**
+ * The service over a store: connections and their admission, requests, leases, ports, quotas and
+ * figures. {@link io.erda.server.engine.service.ServerCore} is where a thread enters.
+ */
+package io.erda.server.engine.service;

@@ -1,0 +1,21 @@
+package io.erda.server.engine.store;
+
+import java.util.List;
+
+/**
+ * What opening a store found and did.
+ *
+ * @param bytesScanned between the water marks
+ * @param objectsSeen whole objects there
+ * @param committed pending versions that were whole and now count
+ * @param cleaning whether a cleaning was under way, with space set aside for its copies
+ * @param resizing whether the table was being doubled or halved
+ * @param notes one line each: what was dropped or finished
+ */
+public record RecoveryReport(
+    long bytesScanned,
+    int objectsSeen,
+    int committed,
+    boolean cleaning,
+    boolean resizing,
+    List<String> notes) {}

@@ -1,0 +1,23 @@
+package io.erda.server.engine.store;
+
+import io.erda.logstore.LogStore;
+import io.erda.pmem.Leftovers;
+import io.erda.pmem.MemoryDirectory;
+import io.erda.pmem.PersistentMemory;
+import io.erda.server.engine.files.RootFile;
+import io.erda.server.engine.files.Superblock;
+import io.erda.server.engine.tables.KeyWords;
+import io.erda.server.engine.tables.PendingWords;
+import io.erda.server.engine.tables.Tables;
+
+/** The parts of an open store. */
+record StoreParts(
+    MemoryDirectory directory,
+    Leftovers leftovers,
+    Superblock superblock,
+    PersistentMemory superblockMemory,
+    RootFile root,
+    Tables tables,
+    PendingWords pending,
+    LogStore log,
+    KeyWords keyWords) {}

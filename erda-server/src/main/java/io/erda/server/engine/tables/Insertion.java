@@ -1,0 +1,85 @@
+package io.erda.server.engine.tables;
+
+import io.erda.hashtable.Entry;
+import io.erda.hashtable.HashTable;
+import io.erda.hashtable.VersionWord;
+import io.erda.protocol.Result;
+
+/** Makes entries for keys that have none, and room for them. One thread. Allocates nothing. */
+public final class Insertion {
+  private final Tables tables;
+  private final TableGrowth growth;
+  private final StoredObjects objects;
+
+  public Insertion(Tables tables, TableGrowth growth, StoredObjects objects) {
+    this.tables = tables;
+    this.growth = growth;
+    this.objects = objects;
+  }
+
+  /**
+   * Makes an entry. Returns it, or {@link Tables#NONE} when there is no room: then {@link
+   * #makeRoom} and look the key up again.
+   */
+  public long insert(long keyWord, long word) {
+    long entry = tables.insert(keyWord, word);
+    if (entry == Tables.NONE && dropTombstone(keyWord)) {
+      entry = tables.insert(keyWord, word);
+    }
+    return entry;
+  }
+
+  /** A step towards room. Returns false when nothing can be done: {@link #refusal} says why. */
+  public boolean makeRoom(long keyWord) {
+    return growth.makeRoom(keyWord);
+  }
+
+  /** The result of a put whose key gets no entry, because table or bucket have no room. */
+  public int refusal(long keyWord) {
+    if (!growth.makesRoom() && tables.isBucketFull(keyWord)) {
+      return Result.BUCKET_FULL;
+    }
+    if (growth.diskFull()) {
+      return Result.DISK_FULL;
+    }
+    return growth.makesRoom() || growth.waitsForLive() ? Result.NOT_NOW : Result.TABLE_FULL;
+  }
+
+  /** The text beside a {@link #refusal}; empty where the result says all. */
+  public String reason(int refusal) {
+    return switch (refusal) {
+      case Result.DISK_FULL -> growth.whyPutOff();
+      case Result.NOT_NOW -> "the hash table is full, and is about to be a larger one";
+      default -> "";
+    };
+  }
+
+  /** Whether a result says that there is no room for an entry. */
+  public static boolean isRefusal(int result) {
+    return result == Result.TABLE_FULL
+        || result == Result.BUCKET_FULL
+        || result == Result.DISK_FULL;
+  }
+
+  /**
+   * Empties the first entry of a neighbourhood whose key was deleted: absent it was before. A
+   * tombstone whose object is not whole stays: it may be damage.
+   */
+  private boolean dropTombstone(long keyWord) {
+    Tables.Generation into = tables.next() == null ? tables.current() : tables.next();
+    HashTable table = into.table();
+    long home = Entry.bucket(keyWord, table.buckets());
+    for (long slot = home; slot < home + HashTable.neighbourhood(); slot++) {
+      long word = table.versionWord(slot);
+      int head = Entry.headOf(table.keyWord(slot));
+      if (word != 0
+          && !VersionWord.pending(word)
+          && objects.isTombstone(head, VersionWord.newest(word))
+          && table.empty(slot, table.keyWord(slot), word)) {
+        table.drain();
+        return true;
+      }
+    }
+    return false;
+  }
+}

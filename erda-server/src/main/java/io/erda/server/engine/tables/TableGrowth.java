@@ -1,0 +1,620 @@
+package io.erda.server.engine.tables;
+
+import io.erda.hashtable.HashTable;
+import io.erda.hashtable.Resizing;
+import io.erda.hashtable.VersionWord;
+import io.erda.pmem.Creation;
+import io.erda.pmem.FileErrors;
+import io.erda.pmem.Leftovers;
+import io.erda.pmem.MemoryDirectory;
+import io.erda.pmem.PersistentMemory;
+import io.erda.protocol.StoreTables;
+import io.erda.server.engine.events.DoublingEvent;
+import io.erda.server.engine.events.Events;
+import io.erda.server.engine.events.HalvingEvent;
+import io.erda.server.engine.events.ResizingEvent;
+import io.erda.server.engine.events.ToldService;
+import io.erda.server.engine.files.RootFile;
+import io.erda.server.engine.files.StoreFiles;
+import io.erda.server.engine.files.Superblock;
+import io.erda.server.engine.files.TableGrowthOptions;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayDeque;
+
+/**
+ * Doubles the table when it gets full, and halves one that is far too large, in steps that take
+ * some tenths of a millisecond, while everything else goes on (design, "Resizing"). One thread, the
+ * engine's.
+ *
+ * <pre>
+ *   1  the file of the other size is created and formatted, durably; nobody knows it
+ *   2  superblock: a doubling, or a halving, is on      from now on an opening opens both
+ *   3  registered; epoch + 1                            from now on insertions go to the new table
+ *   4  entries are moved, stretch by stretch            see {@link Resizing}
+ *   5  superblock: the new table is the table
+ *   6  epoch + 1; the old file is unlinked
+ *   7  after a grace: deregistered, its pages given back, unmapped
+ * </pre>
+ *
+ * A crash before 2 leaves a file that no superblock names: the next opening removes it, as it does
+ * with the old one after a crash between 5 and 6. Between 2 and 5 the opening repairs the stretch
+ * under way, and moving begins at slot 0 again, passing over what is MOVED.
+ *
+ * <p>Where there is no room for the file, or at the largest size that is allowed, the resizing is
+ * put off: what does not fit is refused as full, all else goes on, and it is tried again.
+ *
+ * <p><b>A halving that turns round.</b> In half the buckets two neighbourhoods become one. Chance
+ * alone never fills it at the load at which a halving begins; who chooses keys by their hashes can.
+ * Then what was moved goes back, by the same steps in the other direction:
+ *
+ * <pre>
+ *   4a  the resizing is forgotten: nothing is MOVED     see {@link Resizing#forget}
+ *   4b  superblock: the small table is doubled into the large one
+ *   4c  epoch + 1                                       from now on insertions go to the large table
+ * </pre>
+ *
+ * and on with 4. No smaller table is tried again before the next opening, or before the table has
+ * doubled.
+ */
+public final class TableGrowth {
+  private static final long UNKNOWN = Long.MIN_VALUE;
+
+  /**
+   * A doubling begins above a load of 1/2: {@code hashtable/FORMAT.md}, "How full". The rest is
+   * room for what is inserted while the new file is made.
+   */
+  private static final int SLOTS_PER_ENTRY = 2;
+
+  /**
+   * An insertion that fails at less than this load meets more equal keys than chance gives:
+   * doubling would not help.
+   */
+  private static final int SLOTS_PER_ENTRY_MAX = 8;
+
+  /** Stretches moved at once for an insertion that had to wait for the new table. */
+  private static final int STRETCHES_AT_ONCE = 64;
+
+  /**
+   * Steps of the new file's creation that insertions without room may take between two steps of the
+   * server: a file of many GiB must not keep everybody else waiting. Most tables take fewer.
+   */
+  static final int CREATION_STEPS_AT_ONCE = 64;
+
+  /** Slots of a table that is being left which one step of turning round looks at. */
+  private static final int FORGOTTEN_AT_ONCE = 4096;
+
+  /** Tables that still can be read, though they were replaced, at which none is halved. */
+  private static final int RETIRED_MAX = 8;
+
+  private static final long RETRY_NS = 1_000_000_000L;
+  private static final long STUCK_NS_MIN = RETRY_NS / 1000;
+
+  /** Bytes of a table that is gone which one step gives back. */
+  private static final long DISCARD_BYTES = 1 << 20;
+
+  /** Told which tables can be read. */
+  public interface Listener {
+    void opened(Tables.Generation generation);
+
+    void retired(Tables.Generation generation);
+  }
+
+  private record Retired(Tables.Generation generation, long sinceNs) {}
+
+  private final MemoryDirectory directory;
+  private final RootFile root;
+  private final Tables tables;
+  private final Decisions decisions;
+  private final TombstoneSweep sweep;
+
+  /** Removes tables that the superblock does not name. */
+  private final Leftovers leftovers;
+
+  /**
+   * The superblock's file. Mapped as long as the store is open: to open a file may fail for a
+   * moment, with too many others open, and there is no way back from the middle of a resizing.
+   */
+  private final PersistentMemory superblockMemory;
+
+  private final ArrayDeque<Retired> retired = new ArrayDeque<>();
+
+  private Superblock superblock;
+  private TableGrowthOptions options = TableGrowthOptions.DEFAULT;
+  private Listener listener =
+      new Listener() {
+        @Override
+        public void opened(Tables.Generation generation) {}
+
+        @Override
+        public void retired(Tables.Generation generation) {}
+      };
+
+  /** Makes the new table's file; null when none is being made. */
+  private Creation creation;
+
+  /** Buckets of the table whose file is made. */
+  private long createdBuckets;
+
+  /** Whether a halving has found no room and is being forgotten. */
+  private boolean turning;
+
+  /** A halving to so many buckets has found no room. */
+  private long tooFewBuckets;
+
+  /** Steps of a creation or of a turn that insertions took since {@link #doWork}. */
+  private int stepsForInsertions;
+
+  private long nowNs;
+
+  /** There was no room when it was tried last; tried again at {@link #retryNs}. */
+  private boolean putOff;
+
+  private String whyPutOff = "";
+
+  private long retryNs;
+
+  /**
+   * How long a resizing that is stuck waits: longer each time, damaged entries never get better.
+   */
+  private long stuckNs = STUCK_NS_MIN;
+
+  /** Whether this pass over the old table left an entry because its word is live. */
+  private boolean metLive;
+
+  /** Whether the last pass did, and moved nothing. */
+  private boolean stuckAtLive;
+
+  /** The flight recorder's event of the resizing that is under way. */
+  private ResizingEvent event;
+
+  /** When it began, or {@link #UNKNOWN} where that was before the store was opened. */
+  private long resizingBegunNs;
+
+  private ToldService told = new ToldService();
+
+  private long discarded = -1;
+  private long doublings;
+  private long halvings;
+  private long turns;
+  private long timesPutOff;
+
+  /**
+   * @param superblockMemory where {@code superblock} is stored; owned from here on
+   */
+  public TableGrowth(
+      MemoryDirectory directory,
+      RootFile root,
+      Tables tables,
+      Decisions decisions,
+      TombstoneSweep sweep,
+      Leftovers leftovers,
+      Superblock superblock,
+      PersistentMemory superblockMemory) {
+    this.leftovers = leftovers;
+    this.superblockMemory = superblockMemory;
+    this.directory = directory;
+    this.root = root;
+    this.tables = tables;
+    this.decisions = decisions;
+    this.sweep = sweep;
+    this.superblock = superblock;
+    if (tables.resizing() != null) {
+      beginEvent(superblock.tables().nextBuckets());
+      resizingBegunNs = UNKNOWN;
+    }
+  }
+
+  /** Sets how the table grows and shrinks from now on. */
+  public void options(TableGrowthOptions newOptions) {
+    options = newOptions;
+  }
+
+  /** Sets who is told which tables can be read; those in use now are known. */
+  public void onChange(Listener newListener) {
+    listener = newListener;
+  }
+
+  /** The superblock's file. */
+  public PersistentMemory superblockMemory() {
+    return superblockMemory;
+  }
+
+  /** The superblock as it is stored now. */
+  public Superblock superblock() {
+    return superblock;
+  }
+
+  /** Sets who is told of doublings and halvings. */
+  public void tell(ToldService of) {
+    told = of;
+  }
+
+  /** Doublings finished since the store was opened. */
+  public long doublings() {
+    return doublings;
+  }
+
+  /** Halvings finished since the store was opened. */
+  public long halvings() {
+    return halvings;
+  }
+
+  /** Halvings that found no room for an entry and turned round, since the store was opened. */
+  public long turns() {
+    return turns;
+  }
+
+  /** Entries of deleted keys that were emptied by a sweep since the store was opened. */
+  public long tombstonesEmptied() {
+    return sweep.emptied();
+  }
+
+  /** How often a doubling or halving had to wait for room on the disk. */
+  public long timesPutOff() {
+    return timesPutOff;
+  }
+
+  /**
+   * Whether there is something to be done without anybody asking: the new table is being made,
+   * entries are moved, or those of deleted keys are looked for.
+   */
+  public boolean working() {
+    return growing() || shrinking() || sweep.underWay();
+  }
+
+  /** Whether a table of twice the buckets is being made, or entries are moved into it. */
+  public boolean growing() {
+    return creation == null
+        ? tables.resizing() != null && !tables.halving()
+        : createdBuckets > tables.buckets();
+  }
+
+  /** Whether a table of half the buckets is being made, or entries are moved into it. */
+  public boolean shrinking() {
+    return creation == null ? tables.halving() : createdBuckets < tables.buckets();
+  }
+
+  /**
+   * Whether a new table's file is being made, or a halving turns round: there will be room when it
+   * is done.
+   */
+  boolean makesRoom() {
+    return creation != null || turning;
+  }
+
+  /** Whether the resizing waits for a word that a put is going to decide: then it goes on. */
+  boolean waitsForLive() {
+    Resizing resizing = tables.resizing();
+    return resizing != null && resizing.stuck() && stuckAtLive && decisions.anyLive();
+  }
+
+  /** Whether what keeps the table from growing is the disk: {@link #whyPutOff} says how. */
+  boolean diskFull() {
+    return putOff;
+  }
+
+  /** Why no file could be made for another table when it was tried last. */
+  String whyPutOff() {
+    return whyPutOff;
+  }
+
+  /**
+   * One step. Returns 0 when there is nothing to do now.
+   *
+   * @throws UncheckedIOException when the files of the store failed
+   */
+  public int doWork(long now) {
+    nowNs = now;
+    stepsForInsertions = 0;
+    int work = tables.current().table().doWork() + giveBack();
+    if (creation != null) {
+      create();
+      return work + 1;
+    }
+    if (tables.resizing() != null) {
+      do {
+        work += turning ? turn() : move();
+      } while (tables.resizing() != null && tables.owed() > 0);
+      return work;
+    }
+    if (putOff && nowNs - retryNs >= 0) {
+      putOff = false;
+    }
+    // A table that is full of deleted keys need not be doubled.
+    int swept = sweep.doWork();
+    if (swept > 0) {
+      return work + swept;
+    }
+    if (mayGrow() && isFull()) {
+      begin(2 * tables.buckets());
+      return work + 1;
+    }
+    if (mayShrink() && isFarTooLarge()) {
+      begin(tables.buckets() / 2);
+      return work + 1;
+    }
+    return work;
+  }
+
+  /**
+   * Makes room for an insertion that failed: a step of what is under way, or the beginning. The
+   * insertion is tried again after it.
+   *
+   * @return false when nothing can be done now
+   */
+  public boolean makeRoom(long keyWord) {
+    if (creation != null && createdBuckets < tables.buckets()) {
+      // A smaller table has no more room.
+      giveUpCreation();
+      tooFewBuckets = createdBuckets;
+    }
+    if (creation != null) {
+      if (stepsForInsertions == CREATION_STEPS_AT_ONCE) {
+        return false;
+      }
+      stepsForInsertions++;
+      create();
+      if (tables.resizing() != null) {
+        // A small table is empty then before anything is inserted beside what it holds.
+        tables.owe((long) STRETCHES_AT_ONCE * options.stretchSlots());
+      }
+      return !putOff;
+    }
+    if (tables.halving() && !tables.owesTooMuch()) {
+      return makeRoomByTurning();
+    }
+    if (tables.resizing() != null) {
+      if (tables.isCrowded(keyWord)) {
+        return false;
+      }
+      boolean owed = tables.owed() > 0;
+      move();
+      // An insertion that waits only for entries that can't be moved now is not to wait longer.
+      return tables.resizing() == null || !tables.resizing().stuck() || owed;
+    }
+    HashTable table = tables.current().table();
+    if (!mayGrow() || !table.isTaken(SLOTS_PER_ENTRY_MAX)) {
+      return false;
+    }
+    sweep.giveUp();
+    begin(2 * tables.buckets());
+    return !putOff;
+  }
+
+  private boolean makeRoomByTurning() {
+    turning = true;
+    while (turning) {
+      if (stepsForInsertions == CREATION_STEPS_AT_ONCE) {
+        return false;
+      }
+      stepsForInsertions++;
+      turn();
+    }
+    return true;
+  }
+
+  private boolean mayGrow() {
+    return !putOff && 2 * tables.buckets() <= options.bucketsMax();
+  }
+
+  /** After an opening it takes some steps until the table is counted. */
+  private boolean isFull() {
+    HashTable table = tables.current().table();
+    return table.sizeKnown() && table.size() * SLOTS_PER_ENTRY > table.buckets();
+  }
+
+  private boolean mayShrink() {
+    long half = tables.buckets() / 2;
+    return !putOff
+        && half >= superblock.tables().bucketsLeast()
+        && half > tooFewBuckets
+        && retired.size() < RETIRED_MAX;
+  }
+
+  private boolean isFarTooLarge() {
+    HashTable table = tables.current().table();
+    return table.sizeKnown() && table.size() * options.bucketsPerEntryHalved() <= table.buckets();
+  }
+
+  // 1: the file.
+
+  private void begin(long buckets) {
+    createdBuckets = buckets;
+    beginEvent(buckets);
+    try {
+      if (directory.exists(fileOfNext())) {
+        // It was to be made before, came to nothing, and could not be removed then.
+        directory.delete(fileOfNext());
+      }
+      creation = directory.creating(fileOfNext(), HashTable.bytesFor(buckets));
+    } catch (IOException | UncheckedIOException e) {
+      putOff(e);
+    }
+  }
+
+  /** No number is given twice: a file that could not be removed is nobody's then. */
+  private String fileOfNext() {
+    return StoreFiles.table(superblock.tables().made() + 1);
+  }
+
+  private void create() {
+    PersistentMemory memory = null;
+    try {
+      memory = creation.step();
+      if (memory != null) {
+        creation.close();
+        creation = null;
+        open(memory);
+      }
+    } catch (IOException e) {
+      giveUpCreation();
+      if (memory != null) {
+        abandon(memory);
+      }
+      putOff(e);
+    }
+  }
+
+  private void giveUpCreation() {
+    if (creation != null) {
+      creation.close();
+      creation = null;
+    }
+  }
+
+  /** The superblock does not name it: it may go. */
+  private void abandon(PersistentMemory memory) {
+    memory.close();
+    leftovers.remove(fileOfNext());
+  }
+
+  private void putOff(Exception e) {
+    putOff = true;
+    whyPutOff = "no hash table of " + createdBuckets + " buckets: " + FileErrors.explain(e);
+    timesPutOff++;
+    retryNs = nowNs + RETRY_NS;
+  }
+
+  // 2, 3: both.
+
+  private void open(PersistentMemory memory) throws IOException {
+    HashTable table = HashTable.create(memory, createdBuckets, root);
+    directory.sync();
+    store(superblock.tables().withNext(createdBuckets));
+    Tables.Generation generation =
+        new Tables.Generation(superblock.tables().nextGeneration(), memory, table);
+    stuckNs = STUCK_NS_MIN;
+    tables.begin(generation);
+    listener.opened(generation);
+    root.nextEpoch();
+  }
+
+  /** Where that fails it may be stored or not: whoever opens the store finds out. */
+  private void store(StoreTables changed) {
+    Superblock next = superblock.withTables(changed);
+    next.store(superblockMemory);
+    superblock = next.stored();
+  }
+
+  // 4: moving.
+
+  private int move() {
+    Resizing resizing = tables.resizing();
+    boolean pauses = !stuckAtLive || decisions.anyLive();
+    if (resizing.stuck() && pauses && nowNs - retryNs < 0) {
+      tables.owe(0);
+      return 0;
+    }
+    if (resizing.progress() == 0) {
+      metLive = false;
+    }
+    int moved = resizing.doWork(options.stretchSlots(), this::decide);
+    tables.paid(moved);
+    if (resizing.metNoRoom() && tables.halving()) {
+      turning = true;
+      tables.owe(0);
+    } else if (resizing.done()) {
+      finish();
+    } else if (resizing.stuck()) {
+      tables.owe(0);
+      stuckAtLive = metLive;
+      // A word that is live is decided soon.
+      stuckNs = metLive ? STUCK_NS_MIN : Math.min(2 * stuckNs, RETRY_NS);
+      retryNs = nowNs + stuckNs;
+    }
+    return moved;
+  }
+
+  /** A step of turning round. */
+  private int turn() {
+    if (tables.resizing().forget(FORGOTTEN_AT_ONCE)) {
+      tooFewBuckets = tables.buckets();
+      store(superblock.tables().turned());
+      tables.turn();
+      root.nextEpoch();
+      turning = false;
+      stuckNs = STUCK_NS_MIN;
+      turns++;
+      told.listener().turned(tables.current().table().buckets(), tables.buckets());
+    }
+    return FORGOTTEN_AT_ONCE;
+  }
+
+  /** An entry whose word is live stays where it is until its put is decided. */
+  private void decide(long slot, long keyWord, long word) {
+    metLive |= VersionWord.pending(decisions.decide(tables.current().entry(slot), keyWord, word));
+  }
+
+  // 5, 6: the new one alone.
+
+  private void finish() {
+    store(superblock.tables().withNextAlone());
+    root.nextEpoch();
+    Tables.Generation old = tables.end();
+    retired.add(new Retired(old, nowNs));
+    recordResized(old.table().buckets());
+    leftovers.remove(StoreFiles.table(old.number()));
+  }
+
+  private void beginEvent(long toBuckets) {
+    resizingBegunNs = nowNs;
+    event =
+        toBuckets > tables.current().table().buckets()
+            ? Events.begin(DoublingEvent::new)
+            : Events.begin(HalvingEvent::new);
+  }
+
+  private void recordResized(long from) {
+    long to = tables.buckets();
+    if (Events.wanted(event)) {
+      event.fromBuckets = from;
+      event.toBuckets = to;
+      event.entries = tables.size();
+      event.commit();
+    }
+    event = null;
+    long tookNs = resizingBegunNs == UNKNOWN ? -1 : nowNs - resizingBegunNs;
+    if (to < from) {
+      halvings++;
+      told.listener().halved(from, to, tables.sizeIfKnown(), tookNs);
+    } else {
+      if (from != tooFewBuckets) {
+        tooFewBuckets = 0;
+        doublings++;
+        told.listener().doubled(from, to, tables.sizeIfKnown(), tookNs);
+      }
+    }
+  }
+
+  // 7: the old one goes.
+
+  private int giveBack() {
+    Retired oldest = retired.peek();
+    if (oldest == null || tables.isHeld() || nowNs - oldest.sinceNs < options.graceNs()) {
+      return 0;
+    }
+    PersistentMemory memory = oldest.generation.memory();
+    if (discarded < 0) {
+      listener.retired(oldest.generation);
+      discarded = 0;
+    }
+    long bytes = Math.min(DISCARD_BYTES, memory.segment().byteSize() - discarded);
+    memory.discard(discarded, bytes);
+    discarded += bytes;
+    if (discarded == memory.segment().byteSize()) {
+      memory.close();
+      retired.remove();
+      discarded = -1;
+    }
+    return 1;
+  }
+
+  /** Releases what is not in use. */
+  public void close() {
+    giveUpCreation();
+    retired.forEach(old -> old.generation.memory().close());
+    retired.clear();
+    superblockMemory.close();
+  }
+}

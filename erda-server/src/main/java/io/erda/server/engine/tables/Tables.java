@@ -1,0 +1,444 @@
+package io.erda.server.engine.tables;
+
+import io.erda.hashtable.EntryVisitor;
+import io.erda.hashtable.HashTable;
+import io.erda.hashtable.KeyProbe;
+import io.erda.hashtable.Resizing;
+import io.erda.pmem.PersistentMemory;
+import java.util.List;
+
+/**
+ * The table, as the server uses it: one hash table, or two while it is resized. One thread. Owns
+ * the memories of the tables that are in use.
+ *
+ * <p>An <em>entry</em> is a number that names a slot of one of the tables. It is good until the
+ * next insertion or step of the growth; after that it may name another entry, or none, and every
+ * store through it compares the words and refuses.
+ *
+ * <p>While it is resized a key is looked for in the old table, then in the new one; it is inserted
+ * into the new one; and what was not moved yet is stored to where it is, so that an update is one
+ * word store at any time and waits for no move.
+ */
+public final class Tables implements AutoCloseable {
+  /** No entry. */
+  public static final long NONE = HashTable.NONE;
+
+  /** Tables in use at a time have orders that differ in their lowest bit. */
+  private static final int ORDER_SHIFT = 62;
+
+  private static final long SLOT = (1L << ORDER_SHIFT) - 1;
+
+  /** Slots moved for every insertion meanwhile. */
+  private static final int SLOTS_PER_INSERTION = 8;
+
+  /** More than one batch of insertions owes. */
+  private static final long OWED_MAX = 1024;
+
+  /**
+   * A hash table in use. Its memory is closed by whoever took it out of use.
+   *
+   * @param number of its file
+   * @param order in which entries come into the tables, since the store was opened: they go from a
+   *     lower one to the next higher one
+   */
+  public record Generation(int number, int order, PersistentMemory memory, HashTable table) {
+    /** A table that is opened first. */
+    public Generation(int number, PersistentMemory memory, HashTable table) {
+      this(number, 0, memory, table);
+    }
+
+    public long entry(long slot) {
+      return slot == NONE ? NONE : (long) (order & 1) << ORDER_SHIFT | slot;
+    }
+
+    private Generation behind(Generation other) {
+      return new Generation(number, other.order + 1, memory, table);
+    }
+  }
+
+  private Generation current;
+
+  /** The table that takes the entries of the current one; null while that is not resized. */
+  private Generation next;
+
+  private Resizing resizing;
+
+  /** Slots that have to be moved for what was inserted into the new table. */
+  private long owedSlots;
+
+  /** Whether somebody waits for a drain of a table that may be taken out of use meanwhile. */
+  private boolean held;
+
+  /**
+   * @param next null when it is not being resized
+   */
+  public Tables(Generation current, Generation next) {
+    this.current = current;
+    if (next != null) {
+      begin(next);
+    }
+  }
+
+  // What the resizing does.
+
+  /** Repairs what a crash left, and moves entries from now on. */
+  void begin(Generation other) {
+    assert next == null : "table " + other.number + " beside " + inUse();
+    resizing = Resizing.open(current.table, other.table);
+    next = other.behind(current);
+    owedSlots = 0;
+  }
+
+  /**
+   * From now on entries are moved the other way round. REQUIRES: the resizing is forgotten, and the
+   * superblock says so.
+   */
+  void turn() {
+    Generation old = current;
+    current = next;
+    resizing = Resizing.open(current.table, old.table);
+    next = old.behind(current);
+    owedSlots = 0;
+  }
+
+  /** The new table is the only one. Returns the old one. */
+  Generation end() {
+    assert resizing.done() : "entries are left in table " + current.number;
+    Generation old = current;
+    current = next;
+    next = null;
+    resizing = null;
+    return old;
+  }
+
+  /** Null when the table is not being resized. */
+  public Resizing resizing() {
+    return resizing;
+  }
+
+  /** Whether entries are moved into a smaller table. */
+  public boolean halving() {
+    return next != null && next.table.buckets() < current.table.buckets();
+  }
+
+  public Generation current() {
+    return current;
+  }
+
+  /** Null when the table is not being resized. */
+  public Generation next() {
+    return next;
+  }
+
+  /** Slots that are to be moved before many more insertions; 0 when none is owed. */
+  long owed() {
+    return owedSlots;
+  }
+
+  void owe(long slots) {
+    owedSlots = slots;
+  }
+
+  void paid(long slots) {
+    owedSlots = Math.max(0, owedSlots - slots);
+  }
+
+  /** Those in use, the old one first. */
+  public List<Generation> inUse() {
+    return next == null ? List.of(current) : List.of(current, next);
+  }
+
+  // Entries.
+
+  /** The entry of a key, or {@link #NONE}; see {@link HashTable#find}. Allocates nothing. */
+  public long find(long keyWord, KeyProbe probe) {
+    long slot = current.table.find(keyWord, probe);
+    if (slot != NONE || next == null) {
+      return current.entry(slot);
+    }
+    return next.entry(next.table.find(keyWord, probe));
+  }
+
+  /** See {@link HashTable#findSoon}. */
+  public void findSoon(long[] keyWords, int count) {
+    current.table.findSoon(keyWords, count);
+    if (next != null) {
+      next.table.findSoon(keyWords, count);
+    }
+  }
+
+  /** See {@link HashTable#likelyWord}. */
+  public long likelyWord(long keyWord) {
+    long word = current.table.likelyWord(keyWord);
+    return word != 0 || next == null ? word : next.table.likelyWord(keyWord);
+  }
+
+  public long keyWord(long entry) {
+    return of(entry).keyWord(entry & SLOT);
+  }
+
+  public long versionWord(long entry) {
+    return of(entry).versionWord(entry & SLOT);
+  }
+
+  /** See {@link HashTable#storeWord}. */
+  public boolean storeWord(long entry, long keyWord, long expected, long next) {
+    return isThere(entry) && of(entry).storeWord(entry & SLOT, keyWord, expected, next);
+  }
+
+  /** See {@link HashTable#empty}. */
+  public boolean empty(long entry, long keyWord, long expected) {
+    return isThere(entry) && of(entry).empty(entry & SLOT, keyWord, expected);
+  }
+
+  /** See {@link HashTable#remove}. */
+  public boolean remove(long entry, long keyWord, long expected) {
+    return isThere(entry) && of(entry).remove(entry & SLOT, keyWord, expected);
+  }
+
+  /**
+   * See {@link HashTable#empty(long[], long[], long[], int)}. REQUIRES: the table is not being
+   * resized.
+   */
+  int empty(long[] entries, long[] keyWords, long[] expected, int count) {
+    int there = 0;
+    for (int i = 0; i < count; i++) {
+      if (isThere(entries[i])) {
+        entries[there] = entries[i] & SLOT;
+        keyWords[there] = keyWords[i];
+        expected[there++] = expected[i];
+      }
+    }
+    return current.table.empty(entries, keyWords, expected, there);
+  }
+
+  /** See {@link HashTable#rollback}. */
+  public boolean rollback(long entry, long keyWord, long expected) {
+    return isThere(entry) && of(entry).rollback(entry & SLOT, keyWord, expected);
+  }
+
+  /**
+   * See {@link HashTable#insert}. While it is resized {@link #NONE} also when too few entries were
+   * moved for what was inserted already: the new table must not be full before the old one is
+   * empty.
+   */
+  public long insert(long keyWord, long versionWord) {
+    if (next == null) {
+      return current.entry(current.table.insert(keyWord, versionWord));
+    }
+    if (owesTooMuch()) {
+      return NONE;
+    }
+    long entry = next.entry(resizing.insert(keyWord, versionWord));
+    owedSlots += entry == NONE ? 0 : SLOTS_PER_INSERTION;
+    return entry;
+  }
+
+  /** Whether nothing is inserted before some of what is owed was moved. */
+  boolean owesTooMuch() {
+    return next != null && owedSlots > Math.min(OWED_MAX, 2 * current.table.buckets());
+  }
+
+  /** Whether all that a bucket's neighbourhood has room for are keys of that bucket. */
+  boolean isBucketFull(long keyWord) {
+    return isCrowded(keyWord) || (next == null && current.table.isCrowded(keyWord));
+  }
+
+  /** Whether an insertion fails because too many keys share its bucket in the new table. */
+  boolean isCrowded(long keyWord) {
+    return resizing != null && resizing.isCrowded(keyWord);
+  }
+
+  /** The table that insertions go to. */
+  private Generation into() {
+    return next == null ? current : next;
+  }
+
+  /** The order of the table that insertions go to: what is staged in another one is no good. */
+  public int insertsInto() {
+    return into().order;
+  }
+
+  /** Where the bytes of that table are. */
+  public PersistentMemory insertsIntoMemory() {
+    return into().memory;
+  }
+
+  /**
+   * See {@link HashTable#stage}; the entry is free, and stays good longer than others: as long as
+   * {@link #insertsInto} says the same. {@link #NONE}: {@link #insert} it when its time has come.
+   */
+  public long stage(long keyWord) {
+    if (next == null) {
+      return current.entry(current.table.stage(keyWord));
+    }
+    return owesTooMuch() ? NONE : next.entry(resizing.stage(keyWord));
+  }
+
+  /**
+   * See {@link HashTable#insertStaged}.
+   *
+   * @param staged of the table that insertions go to now
+   */
+  public boolean insertStaged(long staged, long keyWord, long versionWord) {
+    boolean inserted = into().table.insertStaged(staged & SLOT, keyWord, versionWord);
+    owedSlots += next == null || !inserted ? 0 : SLOTS_PER_INSERTION;
+    return inserted;
+  }
+
+  /**
+   * See {@link HashTable#unstage}.
+   *
+   * @param staged of the table that insertions go to now
+   */
+  public void unstage(long staged, long keyWord) {
+    into().table.unstage(staged & SLOT, keyWord);
+  }
+
+  /**
+   * Sets whether somebody waits for a drain of a table that has no live word, so nothing else keeps
+   * it in use: its memory is not given back then.
+   */
+  public void hold(boolean holding) {
+    held = holding;
+  }
+
+  /** Whether no memory of a table may be given back. */
+  boolean isHeld() {
+    return held;
+  }
+
+  /** Waits until all that was flushed is durable. */
+  public void drain() {
+    current.table.drain();
+    if (next != null) {
+      next.table.drain();
+    }
+  }
+
+  /** Where the bytes of an entry are. */
+  public PersistentMemory memoryOf(long entry) {
+    return (isInNext(entry) ? next : current).memory;
+  }
+
+  private HashTable of(long entry) {
+    return isInNext(entry) ? next.table : current.table;
+  }
+
+  /** Whether an entry is one of the new table. */
+  boolean isInNext(long entry) {
+    return next != null && (entry >>> ORDER_SHIFT & 1) == (next.order & 1);
+  }
+
+  /** The slot of an entry in its table. */
+  public static long slot(long entry) {
+    return entry & SLOT;
+  }
+
+  /** A number from before may name a slot beyond the end of today's table. */
+  private boolean isThere(long entry) {
+    return (entry & SLOT) < of(entry).slots();
+  }
+
+  // Figures.
+
+  /** Buckets that a key may have its home in: of the new table while it is resized. */
+  public long buckets() {
+    return (next == null ? current : next).table.buckets();
+  }
+
+  public long slots() {
+    return (next == null ? current : next).table.slots();
+  }
+
+  /** Entries in use, tombstones and pending ones too; may read the whole table. */
+  public long size() {
+    return current.table.size() + (next == null ? 0 : next.table.size());
+  }
+
+  /**
+   * As {@link #size()}, or −1 where that is not known before more of a table has been read: after
+   * an opening it is counted in steps.
+   */
+  public long sizeIfKnown() {
+    boolean known = current.table.sizeKnown() && (next == null || next.table.sizeKnown());
+    return known ? size() : -1;
+  }
+
+  /** How much of the old table is behind a resizing, percent; 100 when none is on. */
+  public long progressPercent() {
+    return resizing == null ? 100 : 100 * resizing.progress() / current.table.slots();
+  }
+
+  /** Where the table's bytes are, while it is not being resized. */
+  public PersistentMemory memory() {
+    return current.memory;
+  }
+
+  // Walking.
+
+  /** Begins a walk over all entries in slices. */
+  public Walk walk() {
+    return new Walk();
+  }
+
+  /** Shows every entry to {@code visitor}, at once. */
+  public void forEach(EntryVisitor visitor) {
+    Walk walk = walk();
+    while (walk.doWork(Integer.MAX_VALUE, visitor) > 0) {
+      // goes on
+    }
+  }
+
+  /**
+   * A walk over all entries, in slices with anything in between: it shows every entry that was
+   * there all the time, and may show one twice. Entries go upwards only, within a table by
+   * displacement and from a table to the next one by a resizing, and so does the walk; when its
+   * table is taken out of use what is left of it is in the next one, where it begins anew.
+   */
+  public final class Walk {
+    private int order = current.order;
+    private long slot;
+    private boolean done;
+
+    /** Whether all was shown. */
+    public boolean done() {
+      return done;
+    }
+
+    /**
+     * Shows the entries among the next slots. The visitor may store the word of the entry it is
+     * shown, or empty it.
+     *
+     * @return slots looked at; 0 when it is done
+     */
+    public int doWork(int slotsMax, EntryVisitor visitor) {
+      if (done) {
+        return 0;
+      }
+      if (order < current.order) {
+        order = current.order;
+        slot = 0;
+      }
+      Generation walked = order == current.order ? current : next;
+      long end = Math.min(walked.table.slots(), slot + slotsMax);
+      int looked = (int) Math.min(Integer.MAX_VALUE, end - slot);
+      walked.table.forEach(
+          slot,
+          end,
+          (at, keyWord, versionWord) -> visitor.entry(walked.entry(at), keyWord, versionWord));
+      slot = end;
+      if (slot == walked.table.slots()) {
+        done = next == null || walked == next;
+        order = done ? order : next.order;
+        slot = 0;
+      }
+      return looked;
+    }
+  }
+
+  @Override
+  public void close() {
+    inUse().forEach(generation -> generation.memory.close());
+  }
+}

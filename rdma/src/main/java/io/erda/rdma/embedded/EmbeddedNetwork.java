@@ -1,0 +1,174 @@
+package io.erda.rdma.embedded;
+
+import io.erda.pmem.Backing;
+import io.erda.pmem.FailedStoreException;
+import io.erda.pmem.MappedFault;
+import io.erda.rdma.Status;
+import io.erda.rdma.rings.LocalRegion;
+import io.erda.rdma.rings.QueueLayout;
+import io.erda.rdma.rings.RegistryLayout;
+import io.erda.rdma.rings.RemoteRegion;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.LongSupplier;
+
+/**
+ * What connects the embedded devices of one JVM: addresses and remote keys. Thread-safe; each
+ * device it makes belongs to one thread. Nothing outlives it and nothing is owned: memory goes with
+ * the garbage collector.
+ */
+public final class EmbeddedNetwork {
+  private final LongSupplier nanoTime;
+  private final Map<String, EmbeddedListener> listeners = new HashMap<>();
+  private final AtomicReferenceArray<LocalRegion> regions =
+      new AtomicReferenceArray<>(RegistryLayout.SLOTS);
+
+  /** One word a slot: its key while it is valid. */
+  private final MemorySegment registry = Arena.ofAuto().allocate(8L * RegistryLayout.SLOTS, 8);
+
+  private long nextSequence = 1;
+
+  /** Why, in words; null while something may be served here. */
+  private volatile String closed;
+
+  /**
+   * @param nanoTime a monotonic clock, for time-outs
+   */
+  public EmbeddedNetwork(LongSupplier nanoTime) {
+    this.nanoTime = nanoTime;
+  }
+
+  /** A device that neither compares nor delays what it WRITEs. */
+  public EmbeddedDevice device() {
+    return device(false, 0);
+  }
+
+  /**
+   * A device.
+   *
+   * @param counted whether its WRITEs are compared with what they replace, for {@code
+   *     DeviceStatistics.bytesDiffering}
+   * @param extraWriteLatencyNs how much longer each WRITE takes
+   */
+  public EmbeddedDevice device(boolean counted, long extraWriteLatencyNs) {
+    return new EmbeddedDevice(this, counted, extraWriteLatencyNs, nanoTime);
+  }
+
+  /**
+   * Says that what was served here is being closed: no connection is made from now on, and whoever
+   * loses one is told so ({@link Status#CLOSED}). Any thread. Idempotent.
+   */
+  public void close() {
+    close(Status.name(Status.CLOSED));
+  }
+
+  /**
+   * As {@link #close()}, with what connections that end are told; the first reason counts.
+   *
+   * @param why in words for a user
+   */
+  public synchronized void close(String why) {
+    closed = closed == null ? why : closed;
+  }
+
+  boolean isClosed() {
+    return closed != null;
+  }
+
+  /** Why it is closed, in words; empty while it is not. */
+  String whyClosed() {
+    String why = closed;
+    return why == null ? "" : why;
+  }
+
+  synchronized LocalRegion register(
+      EmbeddedDevice device, MemorySegment memory, Backing backing, int access) {
+    for (int i = 0; i < RegistryLayout.SLOTS; i++) {
+      int slot = (int) ((nextSequence + i) % RegistryLayout.SLOTS);
+      if (regions.get(slot) == null) {
+        long key = RegistryLayout.key(nextSequence++, slot);
+        LocalRegion region = new LocalRegion(device, memory, backing, access, key);
+        regions.set(slot, region);
+        QueueLayout.WORD.setRelease(registry, 8L * slot, key);
+        return region;
+      }
+    }
+    throw new IllegalStateException("all " + RegistryLayout.SLOTS + " regions are in use");
+  }
+
+  synchronized void deregister(long key) {
+    int slot = RegistryLayout.slot(key);
+    LocalRegion region = regions.get(slot);
+    if (region != null && region.remoteKey() == key) {
+      QueueLayout.WORD.setVolatile(registry, 8L * slot, 0L);
+      regions.set(slot, null);
+    }
+  }
+
+  RemoteRegion reach(long key) {
+    int slot = RegistryLayout.slot(key);
+    LocalRegion region = slot < RegistryLayout.SLOTS ? regions.get(slot) : null;
+    if (region == null || region.remoteKey() != key) {
+      return null;
+    }
+    return new RemoteRegion(
+        key,
+        registry.address() + 8L * slot,
+        region.memory,
+        true,
+        region.address,
+        region.memory.byteSize(),
+        region.access,
+        null);
+  }
+
+  /** How much of a region's file is left, in words; null when all is, or it can't be found. */
+  String describeLoss(long key) {
+    LocalRegion region = regions.get(RegistryLayout.slot(key));
+    if (region == null || region.remoteKey() != key || region.backing.file() == null) {
+      return null;
+    }
+    try {
+      Backing backing = region.backing;
+      return RemoteRegion.describeLoss(
+          backing.file().getFileName().toString(),
+          backing.fileBytes(),
+          backing.offset() + backing.length());
+    } catch (IOException e) {
+      return null;
+    }
+  }
+
+  /** Why a store to a region failed; null where it has no file. */
+  FailedStoreException storeFailure(RemoteRegion region) {
+    LocalRegion local = regions.get(RegistryLayout.slot(region.key()));
+    return local == null || local.remoteKey() != region.key() || local.backing.file() == null
+        ? null
+        : MappedFault.ofStore(
+            local.backing.file(),
+            local.backing.file().toAbsolutePath().getParent(),
+            region.memory(),
+            0,
+            region.length());
+  }
+
+  MemorySegment registry() {
+    return registry;
+  }
+
+  synchronized boolean listen(EmbeddedListener listener) {
+    return listeners.putIfAbsent(listener.address(), listener) == null;
+  }
+
+  synchronized void unlisten(EmbeddedListener listener) {
+    listeners.remove(listener.address(), listener);
+  }
+
+  synchronized EmbeddedListener listener(String address) {
+    return listeners.get(address);
+  }
+}

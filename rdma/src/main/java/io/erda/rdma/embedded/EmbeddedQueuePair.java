@@ -1,0 +1,126 @@
+package io.erda.rdma.embedded;
+
+import io.erda.pmem.FailedStoreException;
+import io.erda.rdma.Status;
+import io.erda.rdma.rings.QueueLayout;
+import io.erda.rdma.rings.RemoteRegion;
+import io.erda.rdma.rings.RingQueuePair;
+import java.lang.foreign.MemorySegment;
+import java.util.function.LongSupplier;
+
+/** One end of a connection inside a JVM. */
+final class EmbeddedQueuePair extends RingQueuePair {
+  private final EmbeddedDevice device;
+  private final EmbeddedNetwork network;
+
+  /**
+   * The device to wake: the responder knows it from the start, the requester once it is accepted.
+   */
+  private volatile EmbeddedDevice peer;
+
+  private boolean unreachable;
+
+  EmbeddedQueuePair(
+      EmbeddedDevice device,
+      EmbeddedNetwork network,
+      MemorySegment queue,
+      boolean requester,
+      long timeoutNs,
+      LongSupplier nanoTime) {
+    super(
+        device,
+        queue,
+        requester,
+        device.isCounted(),
+        device.extraWriteLatencyNs(),
+        timeoutNs,
+        nanoTime);
+    this.device = device;
+    this.network = network;
+    if (!requester) {
+      openOwnRegistry();
+    }
+  }
+
+  EmbeddedDevice device() {
+    return device;
+  }
+
+  void peer(EmbeddedDevice other) {
+    peer = other;
+  }
+
+  void unreachable() {
+    unreachable = true;
+  }
+
+  @Override
+  public RemoteRegion reach(long key, boolean toWrite) {
+    return network.reach(key);
+  }
+
+  @Override
+  public String describeLoss(RemoteRegion region) {
+    return network.describeLoss(region.key());
+  }
+
+  @Override
+  public FailedStoreException storeFailure(RemoteRegion region) {
+    return network.storeFailure(region);
+  }
+
+  @Override
+  protected boolean openRegistry(long registryId) {
+    return true;
+  }
+
+  @Override
+  protected void takeRings() {
+    // Nothing stays behind.
+  }
+
+  @Override
+  protected void ring() {
+    EmbeddedDevice other = peer;
+    if (other != null) {
+      other.ring();
+    }
+  }
+
+  @Override
+  protected void checkPeer() {}
+
+  @Override
+  protected int advanceConnect() {
+    if (!unreachable) {
+      return Status.SUCCESS;
+    }
+    return network.isClosed() ? Status.CLOSED : Status.UNREACHABLE;
+  }
+
+  @Override
+  public String failure() {
+    return network.whyClosed();
+  }
+
+  @Override
+  public boolean await(long timeoutNs) {
+    return device.await(timeoutNs);
+  }
+
+  @Override
+  public String peer() {
+    return "this process";
+  }
+
+  /** Whether the requester of this responder closed its end: it stores nothing any more. */
+  boolean peerLeft() {
+    return (long) QueueLayout.WORD.getAcquire(queue, QueueLayout.REQUESTER_STATE_OFFSET)
+        != QueueLayout.OPEN;
+  }
+
+  @Override
+  protected void release() {
+    device.forget(this);
+  }
+}

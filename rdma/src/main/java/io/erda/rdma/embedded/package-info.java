@@ -1,0 +1,2 @@
+/** The device between threads of one process. */
+package io.erda.rdma.embedded;

@@ -1,0 +1,82 @@
+package io.erda.rdma.rings;
+
+import io.erda.rdma.DeviceStatistics;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * What one end of a connection moved by READ and WRITE, in the shared header so that the other end
+ * can tell; written by one thread. The numbers a peer left are for statistics alone.
+ */
+final class Counters {
+  static final long READS = 0;
+  static final long BYTES_READ = 8;
+  static final long WRITES = 16;
+  static final long BYTES_WRITTEN = 24;
+
+  /** -1 where stores are not compared. */
+  static final long BYTES_DIFFERING = 32;
+
+  private static final int READS_PER_SHOW = 64;
+
+  private final long base;
+  private long reads;
+  private long readsAtCheck;
+  private long bytesRead;
+  private long writes;
+  private long bytesWritten;
+  private long bytesDiffering;
+
+  Counters(MemorySegment queue, long base) {
+    this.base = queue.address() + base;
+  }
+
+  /** Counts a READ; the other end sees it after {@link #show}, or a few dozen more. */
+  void read(int length) {
+    bytesRead += length;
+    if ((++reads & READS_PER_SHOW - 1) == 0) {
+      show();
+    }
+  }
+
+  /** READs since the last {@link #check}. */
+  long readsSinceCheck() {
+    return reads - readsAtCheck;
+  }
+
+  /** The owner looks after what it looks after now and then: after so many READs, or polls. */
+  void check() {
+    readsAtCheck = reads;
+    show();
+  }
+
+  /** Stores what was counted since the last time. */
+  void show() {
+    Words.plain(base + READS, reads);
+    Words.plain(base + BYTES_READ, bytesRead);
+  }
+
+  void write(int length) {
+    Words.plain(base + WRITES, ++writes);
+    Words.plain(base + BYTES_WRITTEN, bytesWritten += length);
+  }
+
+  void differing(long bytes) {
+    Words.plain(base + BYTES_DIFFERING, bytesDiffering += bytes);
+  }
+
+  /** Loads what either end showed in the header. */
+  static DeviceStatistics load(MemorySegment queue, long base) {
+    return new DeviceStatistics(
+        word(queue, base + READS),
+        word(queue, base + BYTES_READ),
+        word(queue, base + WRITES),
+        word(queue, base + BYTES_WRITTEN),
+        word(queue, base + BYTES_DIFFERING),
+        0,
+        0);
+  }
+
+  private static long word(MemorySegment queue, long at) {
+    return (long) QueueLayout.WORD.getOpaque(queue, at);
+  }
+}

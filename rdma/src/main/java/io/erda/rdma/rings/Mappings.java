@@ -1,0 +1,101 @@
+package io.erda.rdma.rings;
+
+import io.erda.pmem.MappedArena;
+import io.erda.pmem.libc.Errno;
+import io.erda.pmem.libc.Libc;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What one connection maps of its peer. To close a shared arena stops every thread of the JVM for a
+ * moment, so many mappings share one, and the first of them share that of the queue file. A mapping
+ * that ends before the others is replaced by zeros: its file can go, and its addresses are given
+ * back together with the others'.
+ *
+ * <p>Owns all arenas but the first.
+ */
+public final class Mappings implements AutoCloseable {
+  /** Mappings that share an arena. */
+  private static final int GROUP = 64;
+
+  /** An arena, and what was mapped in it. */
+  static final class Group {
+    private final Arena arena;
+    private int made;
+    private int live;
+
+    private Group(Arena arena) {
+      this.arena = arena;
+    }
+  }
+
+  private final Group first;
+  private final List<Group> full = new ArrayList<>();
+  private Group current;
+
+  /**
+   * @param first outlives this object
+   */
+  public Mappings(Arena first) {
+    this.first = new Group(first);
+    this.current = this.first;
+  }
+
+  /** Where the next mapping is to be made. */
+  public Arena arena() {
+    if (current.made == GROUP) {
+      full.add(current);
+      current = new Group(Arena.ofShared());
+    }
+    return current.arena;
+  }
+
+  /** Says that a mapping was made in {@link #arena}. Returns what it belongs to. */
+  public Group made() {
+    current.made++;
+    current.live++;
+    return current;
+  }
+
+  /** Ends a mapping, which nobody may use any more. */
+  public void release(Group group, MemorySegment mapped) {
+    group.live--;
+    if (group.live == 0 && group != first && full.remove(group)) {
+      MappedArena.close(group.arena);
+      return;
+    }
+    try {
+      mapZerosOver(mapped);
+    } catch (IOException e) {
+      // It stays as it is until the others of its group have ended.
+    }
+  }
+
+  /**
+   * Replaces what a segment of whole pages maps by private zeros. The segment stays what and where
+   * it is.
+   */
+  public static void mapZerosOver(MemorySegment mapped) throws IOException {
+    int flags = Libc.MAP_PRIVATE | Libc.MAP_FIXED | Libc.MAP_ANONYMOUS;
+    long at = Libc.map(mapped.address(), mapped.byteSize(), Libc.PROT_READ_WRITE, flags, -1);
+    if (at != mapped.address()) {
+      throw new IOException(Errno.inWords("mmap", (int) -at));
+    }
+  }
+
+  @Override
+  public void close() {
+    if (current != first) {
+      full.add(current);
+    }
+    for (Group group : full) {
+      if (group != first) {
+        MappedArena.close(group.arena);
+      }
+    }
+    full.clear();
+  }
+}

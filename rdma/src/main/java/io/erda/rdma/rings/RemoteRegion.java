@@ -1,0 +1,77 @@
+package io.erda.rdma.rings;
+
+import io.erda.pmem.ReadAhead;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A peer's region as this end reaches it.
+ *
+ * @param key the remote key it was asked for
+ * @param keyAddress where the registry shows the key while it is valid
+ * @param memory the bytes
+ * @param writable whether {@code memory} was mapped for WRITEs; a mapping is read-only until the
+ *     first
+ * @param address where the memory begins
+ * @param length bytes
+ * @param access what its owner allows, of {@code Access}
+ * @param mapping of a file, or null when it is no mapping of ours
+ */
+public record RemoteRegion(
+    long key,
+    long keyAddress,
+    MemorySegment memory,
+    boolean writable,
+    long address,
+    long length,
+    int access,
+    Mapping mapping) {
+  /**
+   * How a region is mapped.
+   *
+   * @param inode of the file
+   * @param fileOffset where in it the region begins
+   * @param group what it is mapped among
+   * @param readAhead what is known of all mappings
+   */
+  public record Mapping(long inode, long fileOffset, Mappings.Group group, ReadAhead readAhead) {}
+
+  /** A range is loaded now. */
+  void loading(long offset, int bytes) {
+    if (mapping != null) {
+      mapping.readAhead().loading(memory, offset, bytes);
+    }
+  }
+
+  /** A range is loaded soon, after others. */
+  void loadingSoon(long offset, int bytes) {
+    if (mapping != null) {
+      mapping.readAhead().loadingSoon(memory, offset, bytes);
+    }
+  }
+
+  boolean contains(long offset, int bytes) {
+    return offset >= 0 && bytes >= 0 && bytes <= length - offset;
+  }
+
+  /**
+   * Whether the memory is a mapping of our own, which nobody else can take away: it may be used by
+   * address as long as the queue pair is open.
+   */
+  boolean isOurs() {
+    return mapping != null;
+  }
+
+  /** How much of the file of a region is left, in words; null when all of it is. */
+  public static String describeLoss(String file, long bytes, long needed) {
+    return bytes >= needed
+        ? null
+        : "%s was shortened while it was in use: it has %d of %d bytes"
+            .formatted(file, bytes, needed);
+  }
+
+  /** Names the same memory by another key. */
+  public RemoteRegion under(long newKey, long newKeyAddress, int newAccess) {
+    return new RemoteRegion(
+        newKey, newKeyAddress, memory, writable, address, length, newAccess, mapping);
+  }
+}

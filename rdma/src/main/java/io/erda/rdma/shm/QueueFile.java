@@ -1,0 +1,393 @@
+package io.erda.rdma.shm;
+
+import io.erda.pmem.FailedFileSystemException;
+import io.erda.pmem.MappedArena;
+import io.erda.pmem.MappedFault;
+import io.erda.pmem.MemoryGuard;
+import io.erda.pmem.OutOfSpaceException;
+import io.erda.pmem.libc.Libc;
+import io.erda.rdma.rings.Mappings;
+import io.erda.rdma.rings.QueueLayout;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.attribute.UserPrincipal;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongUnaryOperator;
+import java.util.regex.Pattern;
+
+/**
+ * The file behind one shm connection: mapped by both ends, locked by the requester for as long as
+ * it lives and may store anything. A lock that can be taken proves that the requester left: the
+ * kernel drops it only after the process's memory is gone.
+ *
+ * <p>Owns a mapping and a descriptor; the descriptor may outlive the mapping.
+ */
+public final class QueueFile {
+  static final String PREFIX = "queue-";
+  private static final Pattern NAME = Pattern.compile("queue-[0-9]{1,10}-[0-9]{1,10}");
+  private static final int NAMES_TRIED = 1 << 16;
+
+  // The counter belongs to the process, as its ID in the name does. A name is never used twice: the
+  // server may not have noticed yet that the last connection of that name ended, and would refuse
+  // the new one or remove its file.
+  private static final AtomicInteger NEXT = new AtomicInteger();
+
+  private final ShmDirectory directory;
+  private final String name;
+
+  /** A file that is not mapped has neither an arena nor a queue: both are null. */
+  private final Arena arena;
+
+  private final MemorySegment queue;
+
+  /** The server's spares take a peer's file when the peer is gone; null for a file of one's own. */
+  private final SpareQueueFiles spares;
+
+  /** It was a spare of the server's, and is to be one again. */
+  private final boolean lent;
+
+  private int descriptor;
+
+  private QueueFile(
+      ShmDirectory directory,
+      String name,
+      Arena arena,
+      MemorySegment queue,
+      int descriptor,
+      SpareQueueFiles spares,
+      boolean lent) {
+    this.spares = spares;
+    this.lent = lent;
+    this.directory = directory;
+    this.name = name;
+    this.arena = arena;
+    this.queue = queue;
+    this.descriptor = descriptor;
+  }
+
+  public static boolean isName(String name) {
+    return NAME.matcher(name).matches();
+  }
+
+  /** A name for the next file of this process; whether it is free only its creation tells. */
+  static String nextName() {
+    return PREFIX
+        + ProcessHandle.current().pid()
+        + "-"
+        + (NEXT.getAndIncrement() & Integer.MAX_VALUE);
+  }
+
+  /**
+   * A requester's: full of zeros that take real space, locked. New where there is room for it, else
+   * one of the spares that the server keeps for that.
+   *
+   * @throws OutOfSpaceException when there is neither
+   */
+  static QueueFile obtain(ShmDirectory directory) throws IOException {
+    try {
+      return create(directory);
+    } catch (AccessDeniedException | NoSuchFileException e) {
+      throw e;
+    } catch (IOException e) {
+      QueueFile spare = SpareQueueFiles.take(directory);
+      if (spare == null) {
+        throw e;
+      }
+      return spare;
+    }
+  }
+
+  /** A new one. */
+  public static QueueFile create(ShmDirectory directory) throws IOException {
+    for (int tries = 0; tries < NAMES_TRIED; tries++) {
+      String name = nextName();
+      try {
+        QueueFile created = create(directory, name, directory.create(name));
+        if (created != null) {
+          return created;
+        }
+      } catch (FileAlreadyExistsException e) {
+        // Another connection of this process, or of one with the same ID in another namespace.
+      }
+    }
+    throw new IOException(directory.path() + ": no free name for a queue file");
+  }
+
+  /**
+   * Null when a server that started just then took the unlocked file for a dead peer's and removed
+   * it.
+   */
+  private static QueueFile create(ShmDirectory directory, String name, int descriptor)
+      throws IOException {
+    boolean done = false;
+    try {
+      // A server that starts just now may hold the lock for a moment: it looks whether this file's
+      // owner is dead.
+      if (!ShmDirectory.tryLock(descriptor) || !directory.isNameOf(name, descriptor)) {
+        return null;
+      }
+      if (!ShmDirectory.allocate(descriptor, directory.file(name), QueueLayout.BYTES)) {
+        try (FileChannel channel = ShmDirectory.channel(descriptor, true)) {
+          ShmRegistry.writeZeros(channel, QueueLayout.BYTES);
+        }
+      }
+      QueueFile file = mapped(directory, name, descriptor, QueueLayout.BYTES, null, false);
+      done = true;
+      return file;
+    } catch (IOException | RuntimeException e) {
+      directory.delete(name);
+      throw e;
+    } finally {
+      if (!done) {
+        Libc.close(descriptor);
+      }
+    }
+  }
+
+  private static QueueFile mapped(
+      ShmDirectory directory,
+      String name,
+      int descriptor,
+      long bytes,
+      SpareQueueFiles spares,
+      boolean lent)
+      throws IOException {
+    Arena arena = Arena.ofShared();
+    boolean done = false;
+    try (FileChannel channel = ShmDirectory.channel(descriptor, true)) {
+      MemorySegment queue = channel.map(FileChannel.MapMode.READ_WRITE, 0, bytes, arena);
+      done = true;
+      return new QueueFile(directory, name, arena, queue, descriptor, spares, lent);
+    } finally {
+      if (!done) {
+        MappedArena.close(arena);
+      }
+    }
+  }
+
+  /**
+   * A spare that the caller has locked, and named {@code name} if it could. It becomes full of
+   * zeros: where it could not be named, another client may have begun to use it, and died. The
+   * descriptor is the file's from here on, whatever happens.
+   */
+  static QueueFile lent(ShmDirectory directory, String name, int descriptor) throws IOException {
+    boolean done = false;
+    try {
+      QueueFile file = mapped(directory, name, descriptor, QueueLayout.BYTES, null, true);
+      if (!new MemoryGuard().attempt(file.queue, queue -> queue.fill((byte) 0))) {
+        IOException why = file.storeFailure(directory);
+        file.unmap();
+        throw why instanceof OutOfSpaceException
+            ? why
+            : new FailedFileSystemException(null, why.getMessage());
+      }
+      done = true;
+      return file;
+    } finally {
+      if (!done) {
+        Libc.close(descriptor);
+      }
+    }
+  }
+
+  /**
+   * A peer's, or null when it is no plain file of the right size and of the one name.
+   *
+   * @param spares who takes it when the peer is gone
+   * @throws AccessDeniedException when this user may not open it
+   */
+  static QueueFile open(ShmDirectory directory, String name, SpareQueueFiles spares)
+      throws IOException {
+    return orNull(openAny(directory, name, spares));
+  }
+
+  /**
+   * A peer's of another version, of which the header alone is mapped, or null when it is no plain
+   * file that has one, and one name.
+   *
+   * @param spares who takes it when the peer is gone
+   * @throws AccessDeniedException when this user may not open it
+   */
+  static QueueFile openHeader(ShmDirectory directory, String name, SpareQueueFiles spares)
+      throws IOException {
+    return orNull(
+        openAny(
+            directory,
+            name,
+            spares,
+            bytes -> bytes >= QueueLayout.HEADER_BYTES ? QueueLayout.HEADER_BYTES : 0));
+  }
+
+  private static QueueFile orNull(QueueFile file) {
+    if (file.queue == null) {
+      file.forget();
+      return null;
+    }
+    return file;
+  }
+
+  /**
+   * A peer's, which is not mapped when its size is wrong: its owner may live all the same.
+   *
+   * @throws IOException when it is no plain file, gone, or not for this user
+   */
+  static QueueFile openAny(ShmDirectory directory, String name, SpareQueueFiles spares)
+      throws IOException {
+    return openAny(
+        directory, name, spares, bytes -> bytes == QueueLayout.BYTES ? QueueLayout.BYTES : 0);
+  }
+
+  /**
+   * @param mapped how much is mapped of a file of so many bytes; 0: nothing
+   */
+  private static QueueFile openAny(
+      ShmDirectory directory, String name, SpareQueueFiles spares, LongUnaryOperator mapped)
+      throws IOException {
+    int descriptor = directory.open(name, true);
+    boolean done = false;
+    try {
+      ShmDirectory.Attributes attributes = ShmDirectory.attributes(descriptor);
+      long bytes = attributes.links() == 1 ? mapped.applyAsLong(attributes.bytes()) : 0;
+      QueueFile file =
+          bytes > 0
+              ? mapped(directory, name, descriptor, bytes, spares, false)
+              : new QueueFile(directory, name, null, null, descriptor, spares, false);
+      done = true;
+      return file;
+    } finally {
+      if (!done) {
+        Libc.close(descriptor);
+      }
+    }
+  }
+
+  public String name() {
+    return name;
+  }
+
+  /** Why a store to the file failed, which is as long as it was. */
+  IOException storeFailure(ShmDirectory directory) {
+    return MappedFault.ofStore(directory.file(name), directory.at("."), queue, 0, queue.byteSize())
+        .getCause();
+  }
+
+  /** Describes the file as it is now. */
+  ShmDirectory.Attributes attributes() throws IOException {
+    return ShmDirectory.attributes(descriptor);
+  }
+
+  /** The user whose file it is. */
+  UserPrincipal owner() throws IOException {
+    return ShmDirectory.owner(descriptor);
+  }
+
+  /** The queue is mapped in this arena, which ends with the mapping. */
+  Arena arena() {
+    return arena;
+  }
+
+  /** Null when the size of the file was wrong. */
+  public MemorySegment queue() {
+    return queue;
+  }
+
+  /**
+   * Whether somebody shortened the file while it was mapped, so that loads and stores met pages
+   * that are gone. Then they find zeros from now on, which nobody else sees, whatever becomes of
+   * the file.
+   */
+  boolean isShortened() {
+    try {
+      if (descriptor < 0 || ShmDirectory.attributes(descriptor).bytes() >= queue.byteSize()) {
+        return false;
+      }
+      Mappings.mapZerosOver(queue);
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /**
+   * Asked after a fault: whether loads and stores of the mapping meet pages that are not there,
+   * because somebody shortened the file, or the file system is full, or failed. Then they find
+   * zeros from now on, which nobody else sees.
+   */
+  boolean isLost() {
+    if (descriptor < 0 || queue == null) {
+      return false;
+    }
+    if (isShortened()) {
+      return true;
+    }
+    if (MappedFault.look(queue, 0, queue.byteSize()) != MappedFault.Page.LOST) {
+      return false;
+    }
+    try {
+      Mappings.mapZerosOver(queue);
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /**
+   * Says to the responder whether the requester provably left. Then the file becomes a spare, or is
+   * removed when there are enough.
+   */
+  boolean isOwnerGone() {
+    if (descriptor < 0) {
+      return true;
+    }
+    try {
+      if (!ShmDirectory.tryLock(descriptor)) {
+        return false;
+      }
+      // Another process may have its name by now.
+      if (!spares.keep(name, descriptor) && directory.isNameOf(name, descriptor)) {
+        directory.delete(name);
+      }
+    } catch (IOException e) {
+      // Not proven, or left for the next server to remove.
+      return false;
+    }
+    forget();
+    return true;
+  }
+
+  /** Ends the mapping; whether the owner left can still be asked. */
+  public void unmap() {
+    if (arena != null) {
+      MappedArena.close(arena);
+    }
+  }
+
+  /**
+   * Closes the descriptor. A requester's lock ends here: everything else of the connection must
+   * have ended before.
+   */
+  public void forget() {
+    if (descriptor >= 0) {
+      Libc.close(descriptor);
+      descriptor = -1;
+    }
+  }
+
+  /** The requester's end of it all. What was lent is left for the server to find. */
+  public void remove() {
+    unmap();
+    try {
+      if (!lent) {
+        directory.delete(name);
+      }
+    } catch (IOException e) {
+      // The next server that starts removes what nobody has locked.
+    }
+    forget();
+  }
+}

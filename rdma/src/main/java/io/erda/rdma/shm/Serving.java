@@ -1,0 +1,170 @@
+package io.erda.rdma.shm;
+
+import io.erda.pmem.libc.Libc;
+import java.io.IOException;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * A directory that a device has taken over: locked, its clients of earlier servers fenced, what
+ * dead ones left removed. Then it either has a registry of its own, or is held: all keys have
+ * ended, and clients that come are told so.
+ *
+ * <p>The lock is flock(2) on the directory itself, so no file in it can be in the way. Owns all of
+ * it. One thread.
+ */
+final class Serving implements AutoCloseable {
+  /** Locked by whoever holds the directory and serves nobody. */
+  private static final String HELD = "held";
+
+  private static final int LOCK_TRIES = 50;
+  private static final long LOCK_PAUSE_NS = 1_000_000;
+
+  private final ShmDirectory directory;
+  private final SpareQueueFiles spares;
+  private final Strangers strangers;
+
+  /** Null for a directory that is held. */
+  private final ShmRegistry registry;
+
+  /** The descriptor of {@link #HELD}, or −1. */
+  private int held;
+
+  private boolean closed;
+
+  private Serving(
+      ShmDirectory directory,
+      SpareQueueFiles spares,
+      Strangers strangers,
+      ShmRegistry registry,
+      int held) {
+    this.directory = directory;
+    this.spares = spares;
+    this.strangers = strangers;
+    this.registry = registry;
+    this.held = held;
+  }
+
+  /**
+   * Takes the directory of the options over.
+   *
+   * @throws IOException when another device has it
+   */
+  static Serving begin(ShmOptions options) throws IOException {
+    ShmDirectory directory = ShmDirectory.openToServe(options.directory(), options.around());
+    Strangers strangers = null;
+    boolean done = false;
+    try {
+      if (!lock(directory)) {
+        throw new IOException("another server is running in " + options.directory());
+      }
+      SpareQueueFiles spares = new SpareQueueFiles(directory);
+      spares.open();
+      strangers = Strangers.fence(directory, spares);
+      Serving serving =
+          options.holds()
+              ? hold(directory, spares, strangers)
+              : serve(directory, spares, strangers, options.nanoTime().getAsLong());
+      done = true;
+      return serving;
+    } finally {
+      if (!done) {
+        if (strangers != null) {
+          strangers.close();
+        }
+        directory.close();
+      }
+    }
+  }
+
+  /** A client that asks whether somebody serves has the lock for a moment. */
+  private static boolean lock(ShmDirectory directory) throws IOException {
+    for (int tries = 1; tries < LOCK_TRIES; tries++) {
+      if (directory.tryLock()) {
+        return true;
+      }
+      LockSupport.parkNanos(LOCK_PAUSE_NS);
+    }
+    return directory.tryLock();
+  }
+
+  private static Serving serve(
+      ShmDirectory directory, SpareQueueFiles spares, Strangers strangers, long nowNs)
+      throws IOException {
+    directory.clear(HELD);
+    ShmRegistry registry = ShmRegistry.create(directory, nowNs);
+    // Last: what a server needs to start goes before what its clients may need some day.
+    spares.makeMissing(nowNs);
+    return new Serving(directory, spares, strangers, registry, -1);
+  }
+
+  private static Serving hold(ShmDirectory directory, SpareQueueFiles spares, Strangers strangers)
+      throws IOException {
+    // A socket that a dead server left would be tried before anything else is looked at.
+    directory.clear(ShmSocket.FILE);
+    ShmRegistry.endAllKeys(directory);
+    directory.clear(HELD);
+    int held = directory.create(HELD);
+    boolean locked = false;
+    try {
+      // Clients that ask have it for a moment; then they see no lock, and the next ones do.
+      locked = ShmDirectory.tryLock(held);
+      return new Serving(directory, spares, strangers, null, held);
+    } finally {
+      if (!locked) {
+        Libc.close(held);
+      }
+    }
+  }
+
+  /** Whether a process has this directory for itself. */
+  static boolean isHeld(ShmDirectory directory) {
+    int descriptor = -1;
+    try {
+      descriptor = directory.open(HELD, false);
+      return ShmDirectory.isLocked(descriptor);
+    } catch (IOException e) {
+      return false;
+    } finally {
+      if (descriptor >= 0) {
+        Libc.close(descriptor);
+      }
+    }
+  }
+
+  ShmDirectory directory() {
+    return directory;
+  }
+
+  SpareQueueFiles spares() {
+    return spares;
+  }
+
+  Strangers strangers() {
+    return strangers;
+  }
+
+  ShmRegistry registry() {
+    return registry;
+  }
+
+  /** Idempotent; a call that got no memory may be made again. */
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    try {
+      strangers.close();
+      if (registry != null) {
+        registry.close();
+      }
+      if (held >= 0) {
+        Libc.close(held);
+        held = -1;
+      }
+    } finally {
+      directory.close();
+    }
+    closed = true;
+  }
+}

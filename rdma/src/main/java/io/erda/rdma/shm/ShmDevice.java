@@ -1,0 +1,511 @@
+package io.erda.rdma.shm;
+
+import io.erda.pmem.Backing;
+import io.erda.pmem.FailedFileSystemException;
+import io.erda.pmem.FileErrors;
+import io.erda.pmem.MemoryGuard;
+import io.erda.pmem.OutOfSpaceException;
+import io.erda.pmem.Uninterrupted;
+import io.erda.pmem.UntrustedFileException;
+import io.erda.pmem.libc.Libc;
+import io.erda.rdma.Device;
+import io.erda.rdma.DeviceStatistics;
+import io.erda.rdma.Listener;
+import io.erda.rdma.MemoryRegion;
+import io.erda.rdma.QueuePair;
+import io.erda.rdma.RefusalListener;
+import io.erda.rdma.Selectors;
+import io.erda.rdma.Status;
+import io.erda.rdma.rings.LocalRegion;
+import io.erda.rdma.rings.QueueLayout;
+import io.erda.rdma.rings.RegistryLayout;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.nio.file.attribute.UserPrincipal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The device between processes of one host. An address is a directory. A region is a mapped file;
+ * READ and WRITE are loads and stores of the posting thread, and the owner of the region spends
+ * nothing on them. Messages go through rings in a file per connection; an idle end sleeps on a
+ * socket.
+ *
+ * <p>A device that was given a directory serves in it, or holds it for a process that serves
+ * nobody: it has the directory's lock until it is closed, shows its regions there, and before
+ * anything else fences what clients of an earlier server still hold. Only the requester READs and
+ * WRITEs. What clients write into rings, headers and sockets is checked and can't break the server,
+ * and who shortens its queue file loses its own connection ({@link QueuePair#isMemoryLost}). Nor
+ * can one user who is not the server's take all sockets or descriptors. A READ or WRITE of a
+ * region's file that was shortened completes with {@link Status#MEMORY_LOST}; its owner, who loads
+ * and stores by itself, does that by a {@link MemoryGuard}.
+ *
+ * <p>{@link #close()} leaves queue pairs that are still open as the end of the process would:
+ * peers' WRITEs fail from then on, their READs go on. Closing a queue pair itself ends both;
+ * deregistering a region ends the READs of it. So a server that wants its clients to read on while
+ * it restarts closes the device alone.
+ */
+public final class ShmDevice implements Device {
+  /** The most regions that peers may use at a time. */
+  public static final int REGIONS_MAX = RegistryLayout.SLOTS;
+
+  private final ShmOptions options;
+
+  /** Another one when it failed. */
+  private volatile Selector selector;
+
+  private final List<ShmQueuePair> queuePairs = new ArrayList<>();
+  private final List<ShmQueuePair> departing = new ArrayList<>();
+
+  /** Null for a device that only connects. */
+  private final Serving serving;
+
+  private ShmListener listener;
+  private RefusalListener told = RefusalListener.NONE;
+  private DeviceStatistics finished = DeviceStatistics.NONE;
+  private volatile boolean woken;
+  private boolean closed;
+
+  private ShmDevice(ShmOptions options, Selector selector, Serving serving) {
+    this.options = options;
+    this.selector = selector;
+    this.serving = serving;
+  }
+
+  /**
+   * Opens a device.
+   *
+   * @throws IOException when the directory can't be used, or another device serves in it
+   * @throws io.erda.pmem.OutOfSpaceException when the disk is full and no server ran here before
+   */
+  public static ShmDevice open(ShmOptions options) throws IOException {
+    return Uninterrupted.call(() -> openOnce(options));
+  }
+
+  private static ShmDevice openOnce(ShmOptions options) throws IOException {
+    Selector selector = Selector.open();
+    try {
+      return options.directory() == null
+          ? new ShmDevice(options, selector, null)
+          : new ShmDevice(options, selector, Serving.begin(options));
+    } catch (IOException | RuntimeException e) {
+      selector.close();
+      throw e;
+    }
+  }
+
+  /**
+   * @throws IllegalArgumentException when peers may use it and {@code backing} names no file, or
+   *     the device serves no directory
+   */
+  @Override
+  public MemoryRegion register(MemorySegment memory, Backing backing, int access) {
+    LocalRegion.check(memory, access);
+    if (!LocalRegion.isRemote(access)) {
+      return new LocalRegion(this, memory, backing, access, 0);
+    }
+    if (!isServer()) {
+      throw new IllegalArgumentException("a device that does not serve has no regions for peers");
+    }
+    long key = serving.registry().add(backing, memory.byteSize(), access);
+    return new LocalRegion(this, memory, backing, access, key);
+  }
+
+  @Override
+  public void deregister(MemoryRegion region) {
+    if (region.remoteKey() != 0) {
+      serving.registry().remove(region.remoteKey());
+    }
+  }
+
+  /** {@inheritDoc} Of single peers it tells nothing: each of them hears why. */
+  @Override
+  public void onRefusal(RefusalListener wanted) {
+    told = wanted;
+  }
+
+  RefusalListener told() {
+    return told;
+  }
+
+  private boolean isServer() {
+    return serving != null && serving.registry() != null;
+  }
+
+  /**
+   * @param address the device's own directory
+   */
+  @Override
+  public Listener listen(String address) throws IOException {
+    return listenAs(ShmSocket.user(Libc.effectiveUser()), address);
+  }
+
+  /** Listens with {@code own} in the place of this process's user. */
+  public Listener listenAs(UserPrincipal own, String address) throws IOException {
+    if (!isServer()
+        || !Path.of(address)
+            .toAbsolutePath()
+            .normalize()
+            .equals(options.directory().toAbsolutePath().normalize())) {
+      throw new IOException("this device serves in " + options.directory() + ", not in " + address);
+    }
+    if (listener != null) {
+      throw new IOException("listening in " + address + " already");
+    }
+    listener = new ShmListener(this, serving.directory(), own, options.nanoTime());
+    return listener;
+  }
+
+  @Override
+  public QueuePair connect(String address, MemorySegment privateData, Duration timeout) {
+    if (privateData.byteSize() > PRIVATE_DATA_MAX) {
+      throw new IllegalArgumentException(
+          "private data of " + privateData.byteSize() + " bytes; at most " + PRIVATE_DATA_MAX);
+    }
+    ShmQueuePair queuePair = connecting(address, privateData, timeout);
+    queuePairs.add(queuePair);
+    return queuePair;
+  }
+
+  private ShmQueuePair connecting(String address, MemorySegment privateData, Duration timeout) {
+    ShmDirectory directory = null;
+    int status;
+    String why = "";
+    try {
+      directory = ShmDirectory.open(Path.of(address));
+      status = lookForServer(directory);
+      if (status == Status.SUCCESS) {
+        ShmDirectory opened = directory;
+        QueueFile file = Uninterrupted.call(() -> QueueFile.obtain(opened));
+        initialise(file, directory, privateData);
+        return ShmQueuePair.connecting(this, directory, file, timeout.toNanos(), options);
+      }
+    } catch (InvalidPathException | NoSuchFileException e) {
+      status = Status.UNREACHABLE;
+    } catch (AccessDeniedException e) {
+      status = Status.DENIED;
+    } catch (NotDirectoryException | UntrustedFileException e) {
+      status = Status.UNTRUSTED;
+    } catch (OutOfSpaceException e) {
+      status = Status.NO_SPACE;
+      why = FileErrors.inWords(e);
+    } catch (FailedFileSystemException e) {
+      status = Status.UNWRITABLE;
+      why = FileErrors.inWords(e);
+    } catch (IOException e) {
+      status =
+          FailedFileSystemException.isReasonOf(e)
+              ? Status.UNWRITABLE
+              : directory != null && isFull(directory) ? Status.NO_SPACE : Status.LOCAL;
+      why = FileErrors.inWords(e);
+    }
+    if (directory != null) {
+      directory.close();
+    }
+    return ShmQueuePair.failed(this, address, status, why, options);
+  }
+
+  private void initialise(QueueFile file, ShmDirectory directory, MemorySegment privateData)
+      throws IOException {
+    boolean stored =
+        new MemoryGuard()
+            .attempt(
+                file.queue(),
+                queue ->
+                    QueueLayout.initialise(
+                        queue, ProcessHandle.current().pid(), options.counted(), privateData));
+    if (!stored) {
+      IOException why = file.storeFailure(directory);
+      file.remove();
+      throw why instanceof OutOfSpaceException
+          ? why
+          : new FailedFileSystemException(null, why.getMessage());
+    }
+  }
+
+  private static int lookForServer(ShmDirectory directory) throws IOException {
+    if (directory.attributes(ShmSocket.FILE) != null) {
+      return Status.SUCCESS;
+    }
+    if (Serving.isHeld(directory)) {
+      return Status.TAKEN;
+    }
+    // A server that has begun makes its socket last.
+    return directory.isLocked() ? Status.SUCCESS : Status.UNREACHABLE;
+  }
+
+  private static boolean isFull(ShmDirectory directory) {
+    try {
+      return Files.getFileStore(directory.at(".")).getUsableSpace() < QueueLayout.BYTES;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  ShmQueuePair accept(QueueFile file, ShmSocket socket, String peer, UserPrincipal user) {
+    ShmQueuePair queuePair = ShmQueuePair.accepted(this, file, socket, peer, user, options);
+    queuePairs.add(queuePair);
+    return queuePair;
+  }
+
+  boolean isConnected(String queueFileName) {
+    for (ShmQueuePair queuePair : queuePairs) {
+      if (queuePair.isOf(queueFileName)) {
+        return true;
+      }
+    }
+    for (ShmQueuePair queuePair : departing) {
+      if (queuePair.isOf(queueFileName)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  SpareQueueFiles spares() {
+    return serving.spares();
+  }
+
+  long registryId() {
+    return serving.registry().id();
+  }
+
+  @Override
+  public int messageBytesMax() {
+    return QueueLayout.MESSAGE_BYTES_MAX;
+  }
+
+  @Override
+  public boolean readsNow() {
+    return true;
+  }
+
+  @Override
+  public boolean readsOutlivePeer() {
+    return true;
+  }
+
+  /**
+   * Whether the peer of a queue pair that this device accepted provably left: its process ended, or
+   * it closed its end. Until then it may still be in the middle of a WRITE, however long ago the
+   * queue pair was closed here. Costs a system call.
+   */
+  public boolean peerLeft(QueuePair queuePair) {
+    if (!(queuePair instanceof ShmQueuePair shm) || shm.isRequester()) {
+      throw new IllegalArgumentException("not accepted by this device");
+    }
+    if (!shm.peerLeft()) {
+      return false;
+    }
+    departing.remove(shm);
+    return true;
+  }
+
+  /** {@inheritDoc} All of them are fenced. */
+  @Override
+  public int strangers() {
+    askDeparting();
+    return (serving == null ? 0 : serving.strangers().count()) + departing.size();
+  }
+
+  @Override
+  public boolean await(long timeoutNs) {
+    if (listener != null && listener.hasRequests()) {
+      return true;
+    }
+    long bounded = timeoutNs;
+    for (ShmQueuePair queuePair : queuePairs) {
+      bounded = queuePair.bounded(bounded);
+    }
+    boolean somethingCame = select(bounded);
+    if (listener != null) {
+      listener.onAwake(somethingCame);
+    }
+    return somethingCame || bounded < timeoutNs;
+  }
+
+  /** Sleeps on all sockets; true when any has something, or the device was woken. */
+  boolean select(long timeoutNs) {
+    int ready;
+    try {
+      ready = timeoutNs <= 0 ? selector.selectNow(ShmDevice::onReady) : selectFor(timeoutNs);
+    } catch (IOException e) {
+      if (serving != null) {
+        // Who serves ends with the error.
+        throw new UncheckedIOException(e);
+      }
+      onFailed(e);
+      return true;
+    }
+    boolean wasWoken = woken;
+    if (wasWoken) {
+      woken = false;
+    }
+    return ready > 0 || wasWoken;
+  }
+
+  /**
+   * The selector of a device that only connects failed, so that nobody would hear what its sockets
+   * have: its connections end, and those that are made from now on have another one.
+   */
+  private void onFailed(IOException e) {
+    String why = "the wait for its socket failed: " + FileErrors.inWords(e);
+    List.copyOf(queuePairs).forEach(each -> each.cutOff(why));
+    try {
+      Selector failed = selector;
+      selector = Selector.open();
+      Selectors.close(failed);
+    } catch (IOException again) {
+      // The next wait says what this one does.
+    }
+  }
+
+  /** A selector does not sleep while the thread's interrupt status is set: it is set afterwards. */
+  private int selectFor(long timeoutNs) throws IOException {
+    boolean interrupted = Thread.interrupted();
+    long deadline = options.nanoTime().getAsLong() + timeoutNs;
+    long left = timeoutNs;
+    try {
+      while (true) {
+        long ms = Selectors.sleepMs(left);
+        int ready = selector.select(ShmDevice::onReady, ms);
+        if (Thread.interrupted()) {
+          interrupted = true;
+          left = deadline - options.nanoTime().getAsLong();
+        } else {
+          left -= ms * 1_000_000;
+        }
+        if (ready > 0 || woken || left <= 0) {
+          return ready;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private static void onReady(SelectionKey key) {
+    if (key.attachment() instanceof ShmQueuePair queuePair) {
+      queuePair.onReadable();
+    } else {
+      ((ShmListener) key.attachment()).onReady();
+    }
+  }
+
+  @Override
+  public void wakeup() {
+    woken = true;
+    Selectors.wake(selector);
+  }
+
+  void watch(SocketChannel channel, ShmQueuePair queuePair) throws ClosedChannelException {
+    channel.register(selector, SelectionKey.OP_READ, queuePair);
+  }
+
+  void watchHello(SocketChannel channel, ShmListener forListener) throws ClosedChannelException {
+    channel.register(selector, SelectionKey.OP_READ, forListener);
+  }
+
+  void watchAccept(ServerSocketChannel channel, ShmListener forListener)
+      throws ClosedChannelException {
+    channel.register(selector, SelectionKey.OP_ACCEPT, forListener);
+  }
+
+  void unwatch(SocketChannel channel) {
+    SelectionKey key = channel.keyFor(selector);
+    if (key != null) {
+      key.cancel();
+    }
+  }
+
+  @Override
+  public DeviceStatistics statistics() {
+    DeviceStatistics sum = finished;
+    for (ShmQueuePair queuePair : queuePairs) {
+      sum = sum.plus(queuePair.statistics());
+    }
+    return sum;
+  }
+
+  void forget(ShmQueuePair queuePair) {
+    finished = finished.plus(queuePair.statistics());
+    queuePairs.remove(queuePair);
+    flushCancelled();
+  }
+
+  /** Lets go of the queue files of those that left meanwhile. A system call for each. */
+  void askDeparting() {
+    departing.removeIf(ShmQueuePair::peerLeft);
+  }
+
+  /** Connections of a user's clients that ended here, while the clients hold their queue files. */
+  int departing(UserPrincipal user) {
+    int count = 0;
+    for (ShmQueuePair queuePair : departing) {
+      count += queuePair.isOf(user) ? 1 : 0;
+    }
+    return count;
+  }
+
+  void departing(ShmQueuePair queuePair) {
+    askDeparting();
+    if (!queuePair.peerLeft()) {
+      departing.add(queuePair);
+    }
+  }
+
+  void forget(ShmListener closedListener) {
+    listener = null;
+    flushCancelled();
+  }
+
+  /** A closed channel that a selector watched is really closed by the next selection. */
+  void flushCancelled() {
+    try {
+      selector.selectNow(ShmDevice::onReady);
+    } catch (IOException e) {
+      // Its descriptor stays until the selector is closed; the next wait tells the error.
+    }
+  }
+
+  @Override
+  public void close() {
+    try {
+      if (!closed) {
+        closed = true;
+        leave();
+      }
+    } finally {
+      // The directory's lock is given back last, and by another call where this one got no memory.
+      if (serving != null) {
+        serving.close();
+      }
+    }
+  }
+
+  private void leave() {
+    if (listener != null) {
+      listener.close();
+    }
+    for (ShmQueuePair queuePair : List.copyOf(queuePairs)) {
+      queuePair.closeAs(QueueLayout.GONE);
+    }
+    departing.forEach(ShmQueuePair::forgetPeer);
+    Selectors.close(selector);
+  }
+}

@@ -1,0 +1,499 @@
+package io.erda.rdma.shm;
+
+import io.erda.pmem.FailedFileSystemException;
+import io.erda.pmem.FileErrors;
+import io.erda.pmem.Listing;
+import io.erda.pmem.OpenDirectory;
+import io.erda.pmem.OutOfSpaceException;
+import io.erda.pmem.UntrustedFileException;
+import io.erda.pmem.libc.Errno;
+import io.erda.pmem.libc.Libc;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.UserPrincipal;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The directory that a device serves in or connects to, and the one around it, where the files of
+ * the regions are. Each is opened once. Everything in them is named relative to the open directory,
+ * by one plain name, and a symbolic link is never followed: whoever can write in the directory, or
+ * moves it meanwhile, can't make this process use another file than one of these two directories.
+ *
+ * <p>Owns two descriptors. One thread.
+ */
+public final class ShmDirectory implements AutoCloseable {
+  /** The mode of a new directory: its owner alone may use it. */
+  static final int PRIVATE = 0700;
+
+  private static final int READ_WRITE = 0666;
+  private static final int ASIDE_MAX = 1000;
+
+  /** The attributes that are asked for; names of users and groups would be looked up elsewhere. */
+  private static final String ASKED = "unix:isRegularFile,ino,size,nlink,mode,uid,gid";
+
+  /** Describes a file: {@code mode} is its permissions, {@code links} how many names it has. */
+  record Attributes(
+      boolean regular, long inode, long bytes, int links, int mode, int userId, int groupId) {}
+
+  private final Path path;
+  private final int around;
+
+  /** −1: closed. */
+  private int descriptor;
+
+  private boolean closed;
+
+  private ShmDirectory(Path path, int descriptor, int around) {
+    this.path = path;
+    this.descriptor = descriptor;
+    this.around = around;
+  }
+
+  /**
+   * Opens a directory to connect to the server in it.
+   *
+   * @throws NotDirectoryException also for a symbolic link
+   */
+  public static ShmDirectory open(Path path) throws IOException {
+    return open(path, openAround(path), Libc.O_PATH);
+  }
+
+  /**
+   * Opens a directory to serve in it, and makes it, for its owner alone, where there is none.
+   *
+   * @param open the directory around it, or null where that is to be found by the path, and made
+   */
+  static ShmDirectory openToServe(Path path, OpenDirectory open) throws IOException {
+    int around;
+    if (open == null) {
+      Files.createDirectories(parent(path));
+      around = openAround(path);
+    } else {
+      around = opened(open.descriptor(), ".", Libc.O_PATH | Libc.O_DIRECTORY, 0, open.path());
+    }
+    try {
+      String name = path.getFileName().toString();
+      if (!Files.exists(reopened(around).resolve(name), LinkOption.NOFOLLOW_LINKS)) {
+        FileErrors.check("mkdir", Libc.makeDirectory(around, name, PRIVATE), path);
+      }
+    } catch (FileAlreadyExistsException e) {
+      // Another server was quicker: which of the two serves is decided by the lock.
+    } catch (IOException e) {
+      Libc.close(around);
+      throw e;
+    }
+    // The lock needs a directory that is open for reading.
+    return open(path, around, Libc.O_RDONLY);
+  }
+
+  private static Path parent(Path path) throws NotDirectoryException {
+    Path parent = path.toAbsolutePath().getParent();
+    if (parent == null) {
+      throw new NotDirectoryException(path + ": the root of all files is no place for a device");
+    }
+    return parent;
+  }
+
+  private static int openAround(Path path) throws IOException {
+    Path parent = parent(path);
+    return opened(Libc.AT_FDCWD, parent.toString(), Libc.O_PATH | Libc.O_DIRECTORY, 0, parent);
+  }
+
+  /**
+   * @param around a descriptor of the directory around it, which is this object's from here on,
+   *     whatever happens
+   */
+  private static ShmDirectory open(Path path, int around, int flags) throws IOException {
+    try {
+      int descriptor =
+          opened(
+              around,
+              path.getFileName().toString(),
+              flags | Libc.O_DIRECTORY | Libc.O_NOFOLLOW,
+              0,
+              path);
+      return new ShmDirectory(path, descriptor, around);
+    } catch (NotDirectoryException e) {
+      Libc.close(around);
+      throw new NotDirectoryException(
+          path + " is not a directory (a symbolic link is not followed here)");
+    } catch (IOException e) {
+      Libc.close(around);
+      throw e;
+    }
+  }
+
+  Path path() {
+    return path;
+  }
+
+  /** The path of a file in it, for messages. */
+  Path file(String name) {
+    return path.resolve(name);
+  }
+
+  /** A short path by which the JDK finds a name in the open directory, wherever it is now. */
+  Path at(String name) {
+    return reopened(descriptor).resolve(name);
+  }
+
+  /** A path by which the JDK finds the very file that a descriptor has open. */
+  static Path reopened(int fd) {
+    return Path.of("/proc/self/fd/" + fd);
+  }
+
+  /**
+   * A descriptor, which is closed on exec.
+   *
+   * @param directory an open directory that a relative name begins in
+   * @param mode of a file that is created, less the umask
+   * @param file for messages
+   */
+  private static int opened(int directory, String name, int flags, int mode, Path file)
+      throws IOException {
+    return FileErrors.check("open", Libc.open(directory, name, flags, mode), file);
+  }
+
+  /**
+   * Takes the exclusive lock of an open file; false when another holds it. Closing the descriptor
+   * releases it: it belongs to the opening, so two owners in one JVM exclude each other as two
+   * processes do, and it ends with the process however that ends.
+   */
+  static boolean tryLock(int fd) throws IOException {
+    return isTaken(Libc.flock(fd), fd);
+  }
+
+  /** Whether another holds the exclusive lock of a file that was opened to ask this. */
+  static boolean isLocked(int fd) throws IOException {
+    return !isTaken(Libc.flockShared(fd), fd);
+  }
+
+  private static boolean isTaken(int result, int fd) throws IOException {
+    if (Errno.EAGAIN.is(result)) {
+      return false;
+    }
+    FileErrors.check("flock", result, Path.of("descriptor " + fd));
+    return true;
+  }
+
+  /**
+   * Makes sure that the first bytes of an open file have space, so that no store into a mapping of
+   * them fails for want of it; makes it that long if it is shorter.
+   *
+   * @return false, and nothing was done, when the file system can't say that without writing
+   * @throws OutOfSpaceException when there is none, or the process's file-size limit forbids it
+   */
+  static boolean allocate(int fd, Path file, long bytes) throws IOException {
+    int result;
+    do {
+      result = Libc.fallocate(fd, 0, bytes);
+    } while (Errno.EINTR.is(result));
+    return switch (Errno.ofResult(result)) {
+      case ENOSPC, EDQUOT ->
+          throw new OutOfSpaceException(file + ": no space left for " + bytes + " bytes", null);
+      case EFBIG ->
+          throw new OutOfSpaceException(
+              "%s: the file-size limit of this process (ulimit -f) is below %d bytes"
+                  .formatted(file, bytes),
+              null);
+      default -> result == 0;
+    };
+  }
+
+  /** Takes the directory for one server; false when another one has it. */
+  boolean tryLock() throws IOException {
+    return tryLock(descriptor);
+  }
+
+  /** Whether another process serves in the directory, or holds it: its lock is taken. */
+  boolean isLocked() {
+    int opened = -1;
+    try {
+      opened = opened(descriptor, ".", Libc.O_RDONLY | Libc.O_DIRECTORY, 0, path);
+      return isLocked(opened);
+    } catch (IOException e) {
+      // Who may not look is told what the attempt itself says.
+      return false;
+    } finally {
+      if (opened >= 0) {
+        Libc.close(opened);
+      }
+    }
+  }
+
+  boolean exists(String name) {
+    return Files.exists(at(name), LinkOption.NOFOLLOW_LINKS);
+  }
+
+  /** The names that begin with {@code prefix}, of whatever kind. */
+  List<String> names(String prefix) throws IOException {
+    return Listing.names(reopened(descriptor), file("")).stream()
+        .filter(name -> name.startsWith(prefix))
+        .toList();
+  }
+
+  /**
+   * A descriptor of a plain file in this directory.
+   *
+   * @throws UntrustedFileException when it is something else
+   */
+  public int open(String name, boolean toWrite) throws IOException {
+    return openPlain(descriptor, name, toWrite, file(name));
+  }
+
+  /**
+   * A descriptor of a plain file in the directory around this one.
+   *
+   * @param name as a peer wrote it
+   * @throws UntrustedFileException when it is something else, or the name leads elsewhere
+   */
+  int openRegion(String name, boolean toWrite) throws IOException {
+    Path parent = path.toAbsolutePath().getParent();
+    if (!isPlainName(name)) {
+      throw new UntrustedFileException(parent.toString(), "a region's file of the name " + name);
+    }
+    return openPlain(around, name, toWrite, parent.resolve(name));
+  }
+
+  /** The number of a region's file in the directory around this one. */
+  long inodeAround(String name) throws IOException {
+    return attributes(reopened(around).resolve(name), LinkOption.NOFOLLOW_LINKS).inode;
+  }
+
+  /**
+   * Whether the file of a region is still found where it was: by the path, because the directory
+   * that was opened may have been moved, and another one may have its place.
+   */
+  boolean hasAround(String name, long inode) {
+    try {
+      Path file = path.toAbsolutePath().getParent().resolve(name);
+      return isPlainName(name) && attributes(file, LinkOption.NOFOLLOW_LINKS).inode == inode;
+    } catch (IOException e) {
+      // A file system that failed can't say, and its files are not replaced any more.
+      return FailedFileSystemException.isReasonOf(e);
+    }
+  }
+
+  /** Whether a name can lead nowhere else than into the directory that it is looked up in. */
+  static boolean isPlainName(String name) {
+    return !name.isEmpty()
+        && !name.equals(".")
+        && !name.equals("..")
+        && name.indexOf('/') < 0
+        && name.indexOf('\0') < 0;
+  }
+
+  private static int openPlain(int directory, String name, boolean toWrite, Path file)
+      throws IOException {
+    // O_NONBLOCK: opening a pipe must not wait for its other end.
+    int flags = (toWrite ? Libc.O_RDWR : Libc.O_RDONLY) | Libc.O_NOFOLLOW | Libc.O_NONBLOCK;
+    int fd = opened(directory, name, flags, 0, file);
+    boolean plain = false;
+    try {
+      plain = attributes(fd).regular;
+    } finally {
+      if (!plain) {
+        Libc.close(fd);
+      }
+    }
+    if (!plain) {
+      throw new UntrustedFileException(file.toString(), "is no plain file");
+    }
+    return fd;
+  }
+
+  /**
+   * A descriptor of a new, empty file, to be used by whom this directory may be used by.
+   *
+   * @throws FileAlreadyExistsException when the name is taken, by whatever
+   */
+  int create(String name) throws IOException {
+    int flags = Libc.O_RDWR | Libc.O_CREAT | Libc.O_EXCL | Libc.O_NOFOLLOW;
+    int fd = opened(descriptor, name, flags, 0600, file(name));
+    boolean done = false;
+    try {
+      share(fd);
+      done = true;
+      return fd;
+    } finally {
+      if (!done) {
+        Libc.close(fd);
+        delete(name);
+      }
+    }
+  }
+
+  /**
+   * Lets whoever may use this directory use a file in it too, whatever the umask is. The superuser
+   * gives it to the directory's owner, whose server could not open it else.
+   */
+  void share(int fd) throws IOException {
+    Attributes directory = attributes();
+    Attributes file = attributes(fd);
+    boolean superuser = Libc.effectiveUser() == 0 && directory.userId != file.userId;
+    if (superuser || directory.groupId != file.groupId) {
+      // A user who is not of the group keeps the file: the others can't open it then, and say so.
+      Libc.fchown(fd, superuser ? directory.userId : -1, directory.groupId);
+    }
+    Libc.fchmod(fd, directory.mode & READ_WRITE);
+  }
+
+  /** A descriptor of a socket that leads to it and to nothing else; of a link, if it is one. */
+  int openSocket(String name) throws IOException {
+    return opened(descriptor, name, Libc.O_PATH | Libc.O_NOFOLLOW, 0, file(name));
+  }
+
+  /** Sets the same for a socket that was just bound. */
+  void shareSocket(String name) throws IOException {
+    int fd = openSocket(name);
+    try {
+      Files.setPosixFilePermissions(reopened(fd), permissions(attributes().mode & READ_WRITE));
+    } finally {
+      Libc.close(fd);
+    }
+  }
+
+  private static Set<PosixFilePermission> permissions(int mode) {
+    Set<PosixFilePermission> all = EnumSet.noneOf(PosixFilePermission.class);
+    PosixFilePermission[] falling = PosixFilePermission.values();
+    for (int i = 0; i < falling.length; i++) {
+      if ((mode & 0400 >>> i) != 0) {
+        all.add(falling[i]);
+      }
+    }
+    return all;
+  }
+
+  /** The user whose an open file is. */
+  static UserPrincipal owner(int fd) throws IOException {
+    return Files.getOwner(reopened(fd));
+  }
+
+  static Attributes attributes(int fd) throws IOException {
+    return attributes(reopened(fd));
+  }
+
+  Attributes attributes() throws IOException {
+    return attributes(descriptor);
+  }
+
+  /** Whether the name of this directory, in the one around it, is still its own. */
+  boolean isFound() throws IOException {
+    try {
+      Path named = reopened(around).resolve(path.getFileName());
+      return attributes(named, LinkOption.NOFOLLOW_LINKS).inode == attributes().inode;
+    } catch (NoSuchFileException e) {
+      return false;
+    }
+  }
+
+  /** The directory around this one. */
+  Attributes attributesAround() throws IOException {
+    return attributes(around);
+  }
+
+  private static Attributes attributes(Path file, LinkOption... options) throws IOException {
+    Map<String, Object> all = Files.readAttributes(file, ASKED, options);
+    return new Attributes(
+        (Boolean) all.get("isRegularFile"),
+        ((Number) all.get("ino")).longValue(),
+        ((Number) all.get("size")).longValue(),
+        ((Number) all.get("nlink")).intValue(),
+        ((Number) all.get("mode")).intValue() & 0777,
+        ((Number) all.get("uid")).intValue(),
+        ((Number) all.get("gid")).intValue());
+  }
+
+  /** Describes what has a name here, without opening it; null when nothing has it. */
+  Attributes attributes(String name) throws IOException {
+    try {
+      return attributes(at(name), LinkOption.NOFOLLOW_LINKS);
+    } catch (NoSuchFileException e) {
+      return null;
+    }
+  }
+
+  /** Whether a name still is the name of an open file. */
+  boolean isNameOf(String name, int fd) throws IOException {
+    try {
+      return Files.isSameFile(at(name), reopened(fd)) && !Files.isSymbolicLink(at(name));
+    } catch (NoSuchFileException e) {
+      return false;
+    }
+  }
+
+  /** Opens, once more, the file that a descriptor has open. */
+  static FileChannel channel(int fd, boolean toWrite) throws IOException {
+    return FileChannel.open(
+        reopened(fd),
+        toWrite
+            ? new OpenOption[] {StandardOpenOption.READ, StandardOpenOption.WRITE}
+            : new OpenOption[] {StandardOpenOption.READ});
+  }
+
+  /** Removes a file's name, if it is there. */
+  void delete(String name) throws IOException {
+    try {
+      FileErrors.check("unlink", Libc.unlink(descriptor, name, 0), file(name));
+    } catch (NoSuchFileException e) {
+      // It is gone already, as it should be.
+    }
+  }
+
+  /** Renames a file; what had the new name is replaced. */
+  void rename(String from, String to) throws IOException {
+    FileErrors.check("rename", Libc.rename(descriptor, from, to), file(from));
+  }
+
+  /**
+   * Frees a name, whatever it is the name of: a file or an empty directory is removed, a directory
+   * with something in it gets another name.
+   */
+  void clear(String name) throws IOException {
+    if (!Files.isDirectory(at(name), LinkOption.NOFOLLOW_LINKS)) {
+      delete(name);
+      return;
+    }
+    try {
+      FileErrors.check("rmdir", Libc.unlink(descriptor, name, Libc.AT_REMOVEDIR), file(name));
+    } catch (DirectoryNotEmptyException e) {
+      setAside(name);
+    }
+  }
+
+  private void setAside(String name) throws IOException {
+    for (int number = 0; number < ASIDE_MAX; number++) {
+      String aside = "aside-" + number + "-" + name;
+      if (!exists(aside)) {
+        rename(name, aside);
+        return;
+      }
+    }
+    throw new IOException(file(name) + " is a directory, and " + ASIDE_MAX + " were set aside");
+  }
+
+  @Override
+  public void close() {
+    if (descriptor >= 0) {
+      Libc.close(descriptor);
+      descriptor = -1;
+    }
+    if (!closed) {
+      Libc.close(around);
+      closed = true;
+    }
+  }
+}

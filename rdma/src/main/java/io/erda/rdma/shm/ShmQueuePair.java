@@ -1,0 +1,463 @@
+package io.erda.rdma.shm;
+
+import io.erda.pmem.FailedStoreException;
+import io.erda.pmem.FileErrors;
+import io.erda.pmem.ReadAhead;
+import io.erda.pmem.UntrustedFileException;
+import io.erda.rdma.Status;
+import io.erda.rdma.rings.QueueLayout;
+import io.erda.rdma.rings.RemoteRegion;
+import io.erda.rdma.rings.RingQueuePair;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.ClosedChannelException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.AccessMode;
+import java.nio.file.Path;
+import java.nio.file.attribute.UserPrincipal;
+import java.util.function.LongSupplier;
+
+/**
+ * One end of a connection between processes of one host. Owns its end of the queue file and the
+ * socket.
+ */
+public final class ShmQueuePair extends RingQueuePair {
+  private static final long PEER_CHECK_INTERVAL_NS = 1_000_000;
+
+  /** The pause between two attempts to get into the server's backlog; each failure doubles it. */
+  private static final long CONNECT_RETRY_NS = 1_000_000;
+
+  private static final long CONNECT_RETRY_NS_MAX = 32_000_000;
+
+  private final ShmDevice device;
+
+  /** Null for a responder. */
+  private final ShmDirectory directory;
+
+  /** Null for an attempt that failed at once. */
+  private final QueueFile file;
+
+  private final String peer;
+  private ShmSocket socket;
+  private ShmRegistryView view;
+  private int connectFailure;
+
+  /** Why an attempt failed, beside its status; empty where that is not known. */
+  private String failure = "";
+
+  private int reachFailure = Status.REMOTE_ACCESS;
+  private String unreached = "";
+
+  /** The user whose the server is; known when the socket is connected. */
+  private UserPrincipal server;
+
+  /** The user whose the client is; only a responder knows it. */
+  private UserPrincipal user;
+
+  private long lastCheck;
+  private long nextAttempt;
+  private long retryNs = CONNECT_RETRY_NS;
+  private boolean rung;
+  private boolean readable;
+
+  private ShmQueuePair(
+      ShmDevice device,
+      ShmDirectory directory,
+      QueueFile file,
+      MemorySegment queue,
+      boolean requester,
+      String peer,
+      long timeoutNs,
+      LongSupplier nanoTime,
+      ShmOptions options) {
+    super(
+        device,
+        queue,
+        requester,
+        options.counted(),
+        options.extraWriteLatencyNs(),
+        timeoutNs,
+        nanoTime);
+    this.device = device;
+    this.directory = directory;
+    this.file = file;
+    this.peer = peer;
+    this.lastCheck = nanoTime.getAsLong();
+    this.nextAttempt = lastCheck;
+  }
+
+  /** A requester that will connect when it is polled. Owns the directory from here on. */
+  static ShmQueuePair connecting(
+      ShmDevice device,
+      ShmDirectory directory,
+      QueueFile file,
+      long timeoutNs,
+      ShmOptions options) {
+    ShmQueuePair queuePair =
+        new ShmQueuePair(
+            device,
+            directory,
+            file,
+            file.queue(),
+            true,
+            directory.path().toString(),
+            timeoutNs,
+            options.nanoTime(),
+            options);
+    queuePair.advanceConnect();
+    return queuePair;
+  }
+
+  /** A requester whose attempt has failed. */
+  static ShmQueuePair failed(
+      ShmDevice device, String address, int status, String why, ShmOptions options) {
+    MemorySegment queue = Arena.ofAuto().allocate(QueueLayout.BYTES, 8);
+    ShmQueuePair queuePair =
+        new ShmQueuePair(device, null, null, queue, true, address, 0, options.nanoTime(), options);
+    queuePair.connectFailure = status;
+    queuePair.failure = why;
+    return queuePair;
+  }
+
+  static ShmQueuePair accepted(
+      ShmDevice device,
+      QueueFile file,
+      ShmSocket socket,
+      String peer,
+      UserPrincipal user,
+      ShmOptions options) {
+    ShmQueuePair queuePair =
+        new ShmQueuePair(
+            device, null, file, file.queue(), false, peer, 0, options.nanoTime(), options);
+    queuePair.user = user;
+    queuePair.use(socket);
+    return queuePair;
+  }
+
+  private void use(ShmSocket connected) {
+    socket = connected;
+    try {
+      device.watch(connected.channel(), this);
+    } catch (ClosedChannelException e) {
+      lost();
+    }
+  }
+
+  private void lost() {
+    if (phase() != Phase.CONNECTING) {
+      breakOff();
+    } else if (socket != null && socket.isDenied()) {
+      connectFailure = Status.DENIED;
+    } else {
+      attemptFailed();
+    }
+  }
+
+  /**
+   * The server was not reached, or ended the connection without a word. That decides only where no
+   * server lives, or none that speaks this version: a living one may just have been too busy, or
+   * have begun.
+   */
+  private void attemptFailed() {
+    int version = ShmRegistryView.version(directory);
+    if (socket != null && version >= 0 && version != QueueLayout.VERSION) {
+      failure = otherVersion(version);
+      connectFailure = Status.INCOMPATIBLE;
+    } else if (Serving.isHeld(directory)) {
+      connectFailure = Status.TAKEN;
+    } else if (!directory.isLocked()) {
+      connectFailure = Status.UNREACHABLE;
+    } else if (socket != null) {
+      device.unwatch(socket.channel());
+      socket.close();
+      socket = null;
+    }
+  }
+
+  /** Ends the connection, or the attempt, because nobody would hear what its socket has. */
+  void cutOff(String why) {
+    if (phase() == Phase.CONNECTING && connectFailure == Status.SUCCESS) {
+      failure = why;
+      connectFailure = Status.LOCAL;
+    } else if (phase() == Phase.CONNECTED) {
+      failure = why;
+      breakOff();
+    }
+  }
+
+  private static String otherVersion(int version) {
+    return "the server has version %d of shm/, this client version %d"
+        .formatted(version, QueueLayout.VERSION);
+  }
+
+  @Override
+  protected int advanceConnect() {
+    if (connectFailure != Status.SUCCESS) {
+      return connectFailure;
+    }
+    if (socket != null) {
+      drain();
+    }
+    if (socket != null || connectFailure != Status.SUCCESS) {
+      return connectFailure;
+    }
+    if (nanoTime.getAsLong() - nextAttempt < 0) {
+      return Status.SUCCESS;
+    }
+    nextAttempt = nanoTime.getAsLong() + retryNs;
+    retryNs = Math.min(2 * retryNs, CONNECT_RETRY_NS_MAX);
+    try {
+      ShmSocket connected = ShmSocket.connect(directory);
+      if (connected != null) {
+        use(connected);
+        server = connected.peer();
+        connected.sendHello(file.name());
+      }
+    } catch (IOException e) {
+      if (isForbidden(directory.at(ShmSocket.FILE))) {
+        connectFailure = Status.DENIED;
+      } else {
+        attemptFailed();
+      }
+    }
+    return connectFailure;
+  }
+
+  /**
+   * Whether the server's socket is there and may not be used. One call to the kernel says both: a
+   * server that starts makes the socket anew, between any two.
+   */
+  public static boolean isForbidden(Path socket) {
+    try {
+      socket.getFileSystem().provider().checkAccess(socket, AccessMode.WRITE);
+      return false;
+    } catch (AccessDeniedException e) {
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  @Override
+  public RemoteRegion reach(long key, boolean toWrite) {
+    reachFailure = Status.REMOTE_ACCESS;
+    unreached = "";
+    try {
+      RemoteRegion reached = view.reach(key, toWrite);
+      unreached = reached == null ? view.unreached() : "";
+      return reached;
+    } catch (ShortenedFileException e) {
+      reachFailure = Status.MEMORY_LOST;
+      lostRegion(e.getMessage());
+    } catch (AccessDeniedException e) {
+      reachFailure = Status.DENIED;
+      unreached = FileErrors.inWords(e);
+    } catch (UntrustedFileException e) {
+      reachFailure = Status.UNTRUSTED;
+      unreached = FileErrors.inWords(e);
+    }
+    return null;
+  }
+
+  @Override
+  public String unreached() {
+    return unreached;
+  }
+
+  @Override
+  public int reachFailure() {
+    return reachFailure;
+  }
+
+  @Override
+  public void leave(RemoteRegion region) {
+    view.leave(region);
+  }
+
+  @Override
+  public void supersede(RemoteRegion region) {
+    view.supersede(region);
+  }
+
+  @Override
+  public boolean isCurrent(long remoteKey) {
+    return view == null || view.isCurrent(remoteKey);
+  }
+
+  @Override
+  protected boolean openRegistry(long registryId) {
+    reachFailure = Status.UNREACHABLE;
+    try {
+      view = ShmRegistryView.open(directory, registryId, server, file.arena(), new ReadAhead());
+    } catch (AccessDeniedException e) {
+      reachFailure = Status.DENIED;
+    } catch (UntrustedFileException e) {
+      reachFailure = Status.UNTRUSTED;
+    }
+    int version = view == null ? ShmRegistryView.version(directory) : QueueLayout.VERSION;
+    if (version >= 0 && version != QueueLayout.VERSION) {
+      failure = otherVersion(version);
+      reachFailure = Status.INCOMPATIBLE;
+    }
+    return view != null;
+  }
+
+  @Override
+  protected void ring() {
+    if (socket != null && !socket.ring()) {
+      lost();
+    }
+  }
+
+  @Override
+  protected void checkPeer() {
+    long now = nanoTime.getAsLong();
+    if (now - lastCheck >= PEER_CHECK_INTERVAL_NS) {
+      lastCheck = now;
+      drain();
+    }
+  }
+
+  /**
+   * The socket has something: a ring, or its end. A responder, which arms all its queue pairs
+   * before it sleeps again, takes it then: who was just woken has a message to look for.
+   */
+  void onReadable() {
+    rung = true;
+    if (isRequester() || phase() != Phase.CONNECTED) {
+      drain();
+    } else {
+      readable = true;
+    }
+  }
+
+  @Override
+  protected void takeRings() {
+    if (readable) {
+      drain();
+    }
+  }
+
+  private void drain() {
+    readable = false;
+    ShmSocket drained = socket;
+    if (!drained.drain()) {
+      lost();
+      device.unwatch(drained.channel());
+    }
+  }
+
+  /** How long a sleep may be, so that an attempt to connect goes on and ends. */
+  long bounded(long timeoutNs) {
+    if (phase() != Phase.CONNECTING) {
+      return timeoutNs;
+    }
+    long now = nanoTime.getAsLong();
+    long untilDeadline = connectDeadline() - now;
+    long until = socket == null ? Math.min(untilDeadline, nextAttempt - now) : untilDeadline;
+    return Math.max(0, Math.min(timeoutNs, until));
+  }
+
+  @Override
+  public boolean await(long timeoutNs) {
+    long deadline = nanoTime.getAsLong() + timeoutNs;
+    rung = false;
+    long left = timeoutNs;
+    while (left > 0 || left == timeoutNs) {
+      long bounded = bounded(left);
+      boolean woken = device.select(bounded);
+      if (woken || rung || isBroken() || bounded < left) {
+        return true;
+      }
+      left = deadline - nanoTime.getAsLong();
+    }
+    return false;
+  }
+
+  @Override
+  public boolean isMemoryLost() {
+    if (file == null || phase() == Phase.CLOSED || !file.isLost()) {
+      return false;
+    }
+    lose();
+    return true;
+  }
+
+  /**
+   * What both ends shared is this end's alone now. A requester reads on as if the responder's
+   * process had ended: the regions are there, and their keys say when they are not.
+   */
+  private void lose() {
+    onMemoryLost();
+    if (isRequester() && phase() == Phase.CONNECTED) {
+      QueueLayout.WORD.setRelease(queue, QueueLayout.RESPONDER_STATE_OFFSET, QueueLayout.GONE);
+    }
+  }
+
+  @Override
+  protected void lookForShortening() {
+    if (file != null && file.isShortened()) {
+      lose();
+    }
+  }
+
+  @Override
+  public FailedStoreException storeFailure(RemoteRegion region) {
+    return view == null ? null : view.storeFailure(region);
+  }
+
+  @Override
+  public String failure() {
+    return failure;
+  }
+
+  @Override
+  public String describeLoss(RemoteRegion region) {
+    return view == null ? null : view.describeLoss(region);
+  }
+
+  @Override
+  public String peer() {
+    return peer;
+  }
+
+  /** Whether the requester of this responder provably left: it can store nothing any more. */
+  boolean peerLeft() {
+    return file.isOwnerGone();
+  }
+
+  boolean isOf(String queueFileName) {
+    return file != null && file.name().equals(queueFileName);
+  }
+
+  boolean isOf(UserPrincipal other) {
+    return other.equals(user);
+  }
+
+  /** Gives up asking. */
+  void forgetPeer() {
+    file.forget();
+  }
+
+  @Override
+  protected void release() {
+    if (socket != null) {
+      socket.close();
+    }
+    device.forget(this);
+    if (view != null) {
+      view.close();
+    }
+    if (file == null) {
+      return;
+    }
+    if (isRequester()) {
+      file.remove();
+      directory.close();
+    } else {
+      file.unmap();
+      device.departing(this);
+    }
+  }
+}

@@ -1,0 +1,218 @@
+package io.erda.rdma.shm;
+
+import io.erda.pmem.libc.Libc;
+import io.erda.rdma.rings.QueueLayout;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.SocketAddress;
+import java.net.SocketException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.attribute.UserPrincipal;
+import jdk.net.ExtendedSocketOptions;
+
+/**
+ * The socket beside a connection: carries HELLO, then is a doorbell, and by its end the sign that
+ * the peer's process ended. Owns the channel. Nothing here blocks.
+ *
+ * <pre>
+ *   HELLO, 64 bytes:  0 magic (8) · 8 version (4) · 12 name length (4) · 16 name of the queue file, ASCII, padded with zeros
+ * </pre>
+ */
+public final class ShmSocket {
+  public static final String FILE = "socket";
+  static final int HELLO_BYTES = 64;
+
+  /** "ERDAHEL\0" as a little-endian word. */
+  private static final long HELLO_MAGIC = 0x004c4548_41445245L;
+
+  private static final int BACKLOG = 1024;
+
+  /** The server sends this in place of a ring when it may not open the queue file, and closes. */
+  private static final byte DENIED = 2;
+
+  /** The number of the superuser. */
+  private static final String SUPERUSER = "0";
+
+  private static final int DRAINS_MAX = 16;
+
+  private final SocketChannel channel;
+  private final ByteBuffer bell = ByteBuffer.allocateDirect(1);
+  private final ByteBuffer drain = ByteBuffer.allocateDirect(64);
+  private boolean denied;
+
+  ShmSocket(SocketChannel channel) {
+    this.channel = channel;
+  }
+
+  public SocketChannel channel() {
+    return channel;
+  }
+
+  /**
+   * Binds in the directory, over what a dead server left. The caller holds the directory's lock.
+   */
+  static ServerSocketChannel listen(ShmDirectory directory) throws IOException {
+    directory.clear(FILE);
+    ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+    try {
+      server.bind(address(directory), BACKLOG);
+      directory.shareSocket(FILE);
+      server.configureBlocking(false);
+      return server;
+    } catch (IOException | RuntimeException e) {
+      server.close();
+      throw e;
+    }
+  }
+
+  /** A connected socket, or null when the server's backlog is full: try again. */
+  public static ShmSocket connect(ShmDirectory directory) throws IOException {
+    int socket = directory.openSocket(FILE);
+    try {
+      return connect(directory, UnixDomainSocketAddress.of(ShmDirectory.reopened(socket)));
+    } finally {
+      Libc.close(socket);
+    }
+  }
+
+  private static ShmSocket connect(ShmDirectory directory, SocketAddress address)
+      throws IOException {
+    SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
+    try {
+      channel.configureBlocking(false);
+      if (channel.connect(address)) {
+        return new ShmSocket(channel);
+      }
+    } catch (SocketException e) {
+      channel.close();
+      if (e instanceof ConnectException || !Files.isWritable(directory.at(FILE))) {
+        throw e;
+      }
+    } catch (IOException | RuntimeException e) {
+      channel.close();
+      throw e;
+    }
+    channel.close();
+    return null;
+  }
+
+  /**
+   * Through the open directory: its own path may be longer than the 100 bytes of such an address,
+   * and may lead elsewhere by now.
+   */
+  private static SocketAddress address(ShmDirectory directory) {
+    return UnixDomainSocketAddress.of(directory.at(FILE));
+  }
+
+  /** The user of the other end, as the kernel noted it when the connection was made. */
+  UserPrincipal peer() throws IOException {
+    return channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
+  }
+
+  /** The user of a number, equal to the {@link #peer} who has it. */
+  public static UserPrincipal user(int id) throws IOException {
+    return FileSystems.getDefault()
+        .getUserPrincipalLookupService()
+        .lookupPrincipalByName(Integer.toString(id));
+  }
+
+  static boolean isSuperuser(UserPrincipal user) throws IOException {
+    return user.equals(
+        FileSystems.getDefault().getUserPrincipalLookupService().lookupPrincipalByName(SUPERUSER));
+  }
+
+  /** Names the queue file to the server. */
+  public void sendHello(String name) throws IOException {
+    if (channel.write(hello(name)) != HELLO_BYTES) {
+      throw new IOException("HELLO was cut short");
+    }
+  }
+
+  public static ByteBuffer hello(String name) {
+    byte[] ascii = name.getBytes(StandardCharsets.US_ASCII);
+    ByteBuffer hello = ByteBuffer.allocate(HELLO_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    hello
+        .putLong(0, HELLO_MAGIC)
+        .putInt(8, QueueLayout.VERSION)
+        .putInt(12, ascii.length)
+        .put(16, ascii);
+    return hello;
+  }
+
+  /** The version in a HELLO from outside: it stands there in every version. */
+  static int helloVersion(ByteBuffer hello) {
+    return hello.order(ByteOrder.LITTLE_ENDIAN).getInt(8);
+  }
+
+  /** The name in a HELLO from outside, of whatever version: of a queue file or a spare, or null. */
+  public static String helloName(ByteBuffer hello) {
+    hello.order(ByteOrder.LITTLE_ENDIAN);
+    int length = hello.getInt(12);
+    if (hello.getLong(0) != HELLO_MAGIC || length < 1 || length > HELLO_BYTES - 16) {
+      return null;
+    }
+    byte[] ascii = new byte[length];
+    hello.get(16, ascii);
+    String name = new String(ascii, StandardCharsets.US_ASCII);
+    return QueueFile.isName(name) || SpareQueueFiles.isName(name) ? name : null;
+  }
+
+  /** Wakes the peer. A full socket holds unread rings already. */
+  public boolean ring() {
+    try {
+      channel.write(bell.clear());
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /** Tells the peer that this user may not open its queue file. */
+  void deny() {
+    try {
+      channel.write(ByteBuffer.wrap(new byte[] {DENIED}));
+    } catch (IOException e) {
+      // It sees the end of the socket.
+    }
+  }
+
+  /** Whether what was drained so far says that the server may not open the queue file. */
+  boolean isDenied() {
+    return denied;
+  }
+
+  /**
+   * Takes what rang, or a part of what nobody needs to ring so often; false when the peer's end is
+   * closed.
+   */
+  public boolean drain() {
+    try {
+      int count = channel.read(drain.clear());
+      denied |= count > 0 && drain.get(0) == DENIED;
+      // The end may stand behind the last ring. A peer that writes without end is left to the
+      // next time.
+      for (int turn = 1; turn < DRAINS_MAX && count > 0; turn++) {
+        count = channel.read(drain.clear());
+      }
+      return count >= 0;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  public void close() {
+    try {
+      channel.close();
+    } catch (IOException e) {
+      // Nothing is owed to a closed socket.
+    }
+  }
+}
