@@ -9,6 +9,7 @@ import io.erda.eval.floor.Floor;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.process.Transport;
 import io.erda.eval.report.Part;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.Table;
 import io.erda.eval.report.Words;
@@ -114,7 +115,7 @@ public final class BaselinesExperiment implements Experiment {
       parts.add(Floor.words());
       parts.addAll(work(context, dataset, operations, Math.min(rounds, WORK_ROUNDS), json));
     }
-    return new Report(parts, json, missed);
+    return Report.of(parts, json, missed);
   }
 
   /** In a run of its own: looks at the clock slow the servers down. */

@@ -1,18 +1,19 @@
 package io.erda.eval.paper;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.erda.console.Numbers;
+import static io.erda.eval.report.Figure.count;
+import static io.erda.eval.report.Figure.number;
+import static io.erda.eval.report.Figure.ratio;
+
 import io.erda.eval.Experiment;
 import io.erda.eval.baselines.Counting;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.process.Transport;
-import io.erda.eval.report.Table;
-import io.erda.eval.report.Words;
+import io.erda.eval.report.Figure;
+import io.erda.eval.report.Figures;
+import io.erda.eval.report.Report;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
@@ -69,10 +70,7 @@ public final class BytesExperiment implements Experiment {
   @Override
   public Report run(Context context) throws InterruptedException {
     int count = context.quick() ? 2_000 : 20_000;
-    Table table =
-        new Table("operation", "value", "scheme", "bytes", "paper", "beside Erda's", "paper");
-    ObjectNode json = new ObjectMapper().createObjectNode();
-    List<String> missed = new ArrayList<>();
+    Figures figures = new Figures("operation", "value", "scheme");
     for (int size : SIZES) {
       double[][] bytes = new double[Operation.values().length][Scheme.values().length];
       List<ServedScheme> schemes =
@@ -91,10 +89,10 @@ public final class BytesExperiment implements Experiment {
         ComparedStore.closeAll(schemes);
       }
       for (Operation operation : Operation.values()) {
-        report(operation, size, bytes[operation.ordinal()], table, json, missed);
+        tell(operation, size, bytes[operation.ordinal()], figures);
       }
     }
-    return new Report(List.of(table, new Words(DIFFERENCE)), json, missed);
+    return context.report().add(figures).words(DIFFERENCE);
   }
 
   /**
@@ -124,42 +122,23 @@ public final class BytesExperiment implements Experiment {
     return (scheme.nvmBytes() - before) / (double) count;
   }
 
-  private static void report(
-      Operation operation,
-      int size,
-      double[] bytes,
-      Table table,
-      ObjectNode json,
-      List<String> missed) {
-    String name = operation.name().toLowerCase(Locale.ROOT);
-    ObjectNode node = json.withObject("/" + size).putObject(name);
+  private static void tell(Operation operation, int size, double[] bytes, Figures figures) {
     double erda = bytes[Scheme.ERDA.ordinal()];
-    int erdaOfPaper = operation.paper(Scheme.ERDA, Dataset.KEY_BYTES, size);
+    double erdaOfPaper = operation.paper(Scheme.ERDA, Dataset.KEY_BYTES, size);
     for (Scheme scheme : Scheme.values()) {
       double each = bytes[scheme.ordinal()];
       int paper = operation.paper(scheme, Dataset.KEY_BYTES, size);
-      boolean other = scheme != Scheme.ERDA;
-      table.row(
-          name,
-          size + " B",
-          scheme.title,
-          String.format(Locale.ROOT, "%.1f", each),
-          paper,
-          other ? Numbers.decimal(each / erda) + " times" : "",
-          other ? Numbers.decimal(paper / (double) erdaOfPaper) + " times" : "");
-      node.put(scheme.title, each);
-      if (scheme.isBaseline()
-          && operation == Operation.UPDATE
-          && size == UPDATE_RATIO_SIZE
-          && erda / each > UPDATE_RATIO_MAX) {
-        missed.add(
-            String.format(
-                Locale.ROOT,
-                "an update of %d bytes stores %.3f of the bytes of %s, expected at most %.2f",
-                size,
-                erda / each,
-                scheme.title,
-                UPDATE_RATIO_MAX));
+      Figures.Row row =
+          figures
+              .row(operation.name().toLowerCase(Locale.ROOT), size + " B", scheme.title)
+              .add(number("bytes", each), count("paper", paper));
+      if (scheme != Scheme.ERDA) {
+        Figure besideIt = ratio("Erda beside it", erda / each);
+        boolean judged =
+            scheme.isBaseline() && operation == Operation.UPDATE && size == UPDATE_RATIO_SIZE;
+        row.add(
+            judged ? besideIt.atMost(UPDATE_RATIO_MAX).atAnySize() : besideIt,
+            ratio("in the paper", erdaOfPaper / paper));
       }
     }
   }

@@ -9,6 +9,7 @@ import io.erda.eval.floor.Floor;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.plot.LinePlot;
 import io.erda.eval.process.Transport;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.Table;
 import io.erda.eval.report.Words;
@@ -162,7 +163,7 @@ public final class ClientsExperiment implements Experiment {
         json.withObject("/" + workload.label)
             .put("timesFloor", ns / floor.ns(workload.updatePercent));
       });
-      return new Report(
+      return Report.of(
           List.of(
               Scheme.promises(),
               new Words(

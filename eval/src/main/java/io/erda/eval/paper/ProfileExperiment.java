@@ -11,6 +11,7 @@ import io.erda.eval.process.Transport;
 import io.erda.eval.profile.Sampling;
 import io.erda.eval.profile.Steps;
 import io.erda.eval.report.Part;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Table;
 import io.erda.eval.report.Words;
 import java.util.ArrayList;
@@ -105,7 +106,7 @@ public final class ProfileExperiment implements Experiment {
                     + " kernel: how much was seen stands in a row, and what was not is spread over"
                     + " all steps. To be looked at slows both ends down."),
             table);
-    return new Report(parts, json, List.of());
+    return Report.of(parts, json, List.of());
   }
 
   private static void rows(

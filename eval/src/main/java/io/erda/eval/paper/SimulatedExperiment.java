@@ -6,6 +6,7 @@ import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.plot.LinePlot;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Table;
 import io.erda.eval.report.Words;
 import java.util.ArrayList;
@@ -101,7 +102,7 @@ public final class SimulatedExperiment implements Experiment {
         Arrays.stream(costs[scheme.ordinal()]).forEach(figures.putArray("serverMicros")::add);
       }
     }
-    return new Report(
+    return Report.of(
         List.of(
             new Words(MODEL),
             Scheme.promises(),

@@ -10,6 +10,7 @@ import io.erda.eval.load.Dataset;
 import io.erda.eval.plot.LinePlot;
 import io.erda.eval.process.Transport;
 import io.erda.eval.report.Part;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.Table;
 import io.erda.eval.report.Words;
@@ -126,7 +127,7 @@ public final class SizesExperiment implements Experiment {
       });
     });
     parts.addAll(List.of(ratios, table, Floor.words(), plot));
-    return new Report(parts, json, missed);
+    return Report.of(parts, json, missed);
   }
 
   private static void row(

@@ -10,6 +10,7 @@ import io.erda.eval.peers.process.PeerProcess;
 import io.erda.eval.peers.process.PeerSystem;
 import io.erda.eval.process.MemoryGroup;
 import io.erda.eval.process.ProcessException;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -3,12 +3,12 @@ package io.erda.eval.peers;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.console.Numbers;
-import io.erda.eval.Experiment.Report;
 import io.erda.eval.peers.BeyondMemoryFigures.Cost;
 import io.erda.eval.peers.BeyondMemoryFigures.Point;
 import io.erda.eval.peers.process.PeerSystem;
 import io.erda.eval.plot.LinePlot;
 import io.erda.eval.report.Part;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.Table;
 import io.erda.eval.report.Words;
@@ -58,7 +58,7 @@ final class BeyondMemoryReport {
     if (!stage.context().quick()) {
       parts.addAll(stage.leftOut());
     }
-    return new Report(parts, json(), missed());
+    return Report.of(parts, json(), missed());
   }
 
   private Table table(String what, Function<Point, String> cell) {

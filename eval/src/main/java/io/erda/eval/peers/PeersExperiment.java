@@ -5,6 +5,7 @@ import io.erda.eval.floor.Floor;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.peers.process.PeerLibraries;
 import io.erda.eval.peers.process.PeerSystem;
+import io.erda.eval.report.Report;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 

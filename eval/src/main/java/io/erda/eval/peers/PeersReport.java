@@ -2,12 +2,12 @@ package io.erda.eval.peers;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.erda.eval.Experiment.Report;
 import io.erda.eval.floor.Floor;
 import io.erda.eval.peers.PeerFigures.Spread;
 import io.erda.eval.peers.process.PeerSystem;
 import io.erda.eval.plot.BarPlot;
 import io.erda.eval.report.Part;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Table;
 import io.erda.eval.report.Words;
 import java.util.ArrayList;
@@ -57,7 +57,7 @@ final class PeersReport {
                 Column.GET_BIG.scaleTitle(stage.sizes()))));
     parts.addAll(stage.leftOut());
     parts.add(plot());
-    return new Report(parts, json(), missed(), unjudged());
+    return Report.of(parts, json(), missed(), unjudged());
   }
 
   private Table table(List<Column> columns) {

@@ -6,6 +6,7 @@ import io.erda.eval.load.LoadResult;
 import io.erda.eval.peers.process.PeerLibraries;
 import io.erda.eval.peers.process.PeerProcess;
 import io.erda.eval.peers.process.PeerSystem;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -3,13 +3,13 @@ package io.erda.eval.peers;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.console.Numbers;
-import io.erda.eval.Experiment.Report;
 import io.erda.eval.load.LoadResult;
 import io.erda.eval.load.Percentiles;
 import io.erda.eval.peers.PeerFigures.Spread;
 import io.erda.eval.peers.process.PeerSystem;
 import io.erda.eval.plot.BarPlot;
 import io.erda.eval.report.Part;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.Table;
 import io.erda.eval.report.Words;
@@ -72,7 +72,7 @@ final class YcsbReport {
     }
     parts.addAll(stage.leftOut());
     parts.add(plot());
-    return new Report(parts, json(), missed());
+    return Report.of(parts, json(), missed());
   }
 
   private static double seconds(Duration time) {

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.erda.eval.Experiment.Context;
-import io.erda.eval.Experiment.Report;
 import io.erda.eval.peers.process.PeerLibraries;
 import io.erda.eval.peers.process.PeerSystem;
+import io.erda.eval.report.Report;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;

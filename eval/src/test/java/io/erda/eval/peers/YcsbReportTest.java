@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.eval.Experiment.Context;
-import io.erda.eval.Experiment.Report;
 import io.erda.eval.load.LoadResult;
 import io.erda.eval.load.Percentiles;
 import io.erda.eval.peers.process.PeerLibraries;
 import io.erda.eval.peers.process.PeerSystem;
+import io.erda.eval.report.Report;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -11,6 +11,7 @@ import io.erda.eval.load.ServedStore;
 import io.erda.eval.plot.LinePlot;
 import io.erda.eval.process.ProcessException;
 import io.erda.eval.report.Part;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.ServerFigures;
 import io.erda.eval.report.Table;
@@ -319,7 +320,7 @@ public final class CleaningExperiment implements Experiment {
     }
 
     Report report() {
-      return new Report(parts, json, missed);
+      return Report.of(parts, json, missed);
     }
   }
 

@@ -10,6 +10,7 @@ import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.plot.LinePlot;
 import io.erda.eval.process.ProcessException;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.ServerFigures;
 import io.erda.eval.report.Table;
 import io.erda.logstore.ObjectLayout;
@@ -190,7 +191,7 @@ public final class FootprintExperiment implements Experiment {
               + Numbers.count(first)
               + " of the first");
     }
-    return new Report(List.of(table, plot(course)), json, missed);
+    return Report.of(List.of(table, plot(course)), json, missed);
   }
 
   private static LinePlot plot(Course course) {

@@ -10,6 +10,7 @@ import io.erda.eval.Experiment;
 import io.erda.eval.load.Overwriter;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.process.ProcessException;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.ServerFigures;
 import io.erda.eval.report.Table;
@@ -83,7 +84,7 @@ public final class OverwriteExperiment implements Experiment {
         throw new ProcessException("overwrite: " + e.getMessage(), e);
       }
     }
-    return new Report(table, json, missed);
+    return Report.of(table, json, missed);
   }
 
   /** One store and its processes. */

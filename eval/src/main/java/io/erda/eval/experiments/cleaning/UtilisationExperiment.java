@@ -7,6 +7,7 @@ import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.ServerFigures;
 import io.erda.eval.report.Table;
 import io.erda.logstore.ObjectLayout;
@@ -66,7 +67,7 @@ public final class UtilisationExperiment implements Experiment {
         missed.add("a store that is " + percent + "% live does not go on: " + measured.full);
       }
     }
-    return new Report(table, json, missed);
+    return Report.of(table, json, missed);
   }
 
   private record Measured(

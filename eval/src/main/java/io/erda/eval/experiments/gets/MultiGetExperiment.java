@@ -11,6 +11,7 @@ import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.load.StoreSize;
 import io.erda.eval.process.ProcessException;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.Table;
 import io.erda.eval.report.Words;
@@ -107,7 +108,7 @@ public final class MultiGetExperiment implements Experiment {
             "The floor is the least that single gets can take, one after the other: neighbourhood"
                 + " and object are copied from the store's own files and the checksum is computed."
                 + " getAll overlaps the cache misses of its keys, and so can take less.");
-    return new Report(List.of(table, floor), json, missed);
+    return Report.of(List.of(table, floor), json, missed);
   }
 
   /** Of each round: what the two took in it. */

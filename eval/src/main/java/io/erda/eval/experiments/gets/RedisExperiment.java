@@ -15,6 +15,7 @@ import io.erda.eval.process.Programs;
 import io.erda.eval.redis.RedisBenchmark;
 import io.erda.eval.redis.RedisClient;
 import io.erda.eval.redis.RedisServer;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.Table;
 import io.erda.eval.report.Words;
@@ -156,7 +157,7 @@ public final class RedisExperiment implements Experiment {
               updates,
               UPDATE_RATIO_MIN));
     }
-    return new Report(List.of(table, Floor.words(), new Words(benchmark)), json, missed);
+    return Report.of(List.of(table, Floor.words(), new Words(benchmark)), json, missed);
   }
 
   private static void row(

@@ -8,6 +8,7 @@ import io.erda.eval.load.LoadChild;
 import io.erda.eval.load.LoadPhase;
 import io.erda.eval.load.LoadResult;
 import io.erda.eval.load.YcsbStore;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.Table;
 import java.util.List;
@@ -89,6 +90,6 @@ public final class ScalingExperiment implements Experiment {
                     "two threads read %.2f times as fast as one, expected at least %.1f",
                     ratio,
                     RATIO_MIN));
-    return new Report(table, json, missed);
+    return Report.of(table, json, missed);
   }
 }

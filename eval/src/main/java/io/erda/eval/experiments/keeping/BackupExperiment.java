@@ -8,6 +8,7 @@ import io.erda.eval.load.Overwriter;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.process.Child;
 import io.erda.eval.process.ProcessException;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.Table;
 import java.io.IOException;
@@ -207,7 +208,7 @@ public final class BackupExperiment implements Experiment {
               + THROUGHPUT_MIN);
     }
     table.row("median", "", "", Numbers.decimal(ratio), Numbers.decimal(median(seconds)));
-    return new Report(table, json, missed);
+    return Report.of(table, json, missed);
   }
 
   private static double median(List<Double> values) {

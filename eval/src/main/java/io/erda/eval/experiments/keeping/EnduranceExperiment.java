@@ -6,6 +6,7 @@ import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.process.ProcessException;
 import io.erda.eval.report.Part;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Table;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -64,6 +65,6 @@ public final class EnduranceExperiment implements Experiment {
     run.course().report(judged, parts, json, missed);
     List<String> unjudged =
         judged ? List.of() : List.of("what must not grow in two hours: too short");
-    return new Report(parts, json, missed, unjudged);
+    return Report.of(parts, json, missed, unjudged);
   }
 }

@@ -14,6 +14,7 @@ import io.erda.eval.process.ProcessException;
 import io.erda.eval.process.Transport;
 import io.erda.eval.redis.RedisClient;
 import io.erda.eval.redis.RedisServer;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.ServerFigures;
 import io.erda.protocol.ErdaException;

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.console.Numbers;
-import io.erda.eval.Experiment.Report;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.Table;
 import io.erda.eval.report.Words;
@@ -80,7 +80,7 @@ final class TcpReport {
     if (errors > 0) {
       missed.add(errors + " operations of YCSB failed");
     }
-    return new Report(List.of(trips, times, goals, new Words(costsText())), json, missed);
+    return Report.of(List.of(trips, times, goals, new Words(costsText())), json, missed);
   }
 
   /** What each thing takes. */

@@ -6,6 +6,7 @@ import io.erda.eval.Experiment;
 import io.erda.eval.load.LoadChild;
 import io.erda.eval.load.YcsbStore;
 import io.erda.eval.process.CpuTime;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Table;
 import java.util.ArrayList;
 import java.util.List;
@@ -65,6 +66,6 @@ public final class IdleExperiment implements Experiment {
         new Table("process", "share of a core")
             .row("server", ServerCpuExperiment.percent(server))
             .row("client", ServerCpuExperiment.percent(client));
-    return new Report(table, json, missed);
+    return Report.of(table, json, missed);
   }
 }

@@ -10,6 +10,7 @@ import io.erda.eval.load.LoadResult;
 import io.erda.eval.load.YcsbStore;
 import io.erda.eval.process.CpuTime;
 import io.erda.eval.process.ServerChild;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Table;
 import java.util.ArrayList;
 import java.util.List;
@@ -104,7 +105,7 @@ public final class ServerCpuExperiment implements Experiment {
     if (oneSided.errors() + control.errors() > 0) {
       missed.add(oneSided.errors() + control.errors() + " operations failed");
     }
-    return new Report(table, json, missed);
+    return Report.of(table, json, missed);
   }
 
   private static void add(String name, Measured measured, Table table, ObjectNode json) {

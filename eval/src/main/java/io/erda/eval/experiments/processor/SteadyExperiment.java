@@ -9,6 +9,7 @@ import io.erda.eval.Experiment;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.load.StoreSize;
 import io.erda.eval.process.CpuTime;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Table;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -163,6 +164,6 @@ public final class SteadyExperiment implements Experiment {
                 + ServerCpuExperiment.percent(rate.achieved()));
       }
     }
-    return new Report(table, json, missed);
+    return Report.of(table, json, missed);
   }
 }

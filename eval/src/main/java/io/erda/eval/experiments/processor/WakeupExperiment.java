@@ -8,6 +8,7 @@ import io.erda.eval.Experiment;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.load.StoreSize;
 import io.erda.eval.process.EchoChild;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Table;
 import io.erda.eval.report.Words;
 import java.lang.foreign.Arena;
@@ -153,7 +154,7 @@ public final class WakeupExperiment implements Experiment {
             "A request to a sleeping server takes "
                 + Numbers.decimal(ratio)
                 + " times what a byte to a sleeping process and back takes.");
-    return new Report(List.of(table, words), json, missed);
+    return Report.of(List.of(table, words), json, missed);
   }
 
   private static void add(

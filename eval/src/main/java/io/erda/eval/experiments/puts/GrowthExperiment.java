@@ -10,6 +10,7 @@ import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.load.StoreSize;
 import io.erda.eval.process.ProcessException;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.ServerFigures;
 import io.erda.eval.report.Table;
 import java.lang.foreign.Arena;
@@ -242,6 +243,6 @@ public final class GrowthExperiment implements Experiment {
     if (buckets < objects) {
       missed.add("the table has " + Numbers.count(buckets) + " buckets for more objects");
     }
-    return new Report(table, json, missed);
+    return Report.of(table, json, missed);
   }
 }

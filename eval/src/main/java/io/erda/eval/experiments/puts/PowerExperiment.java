@@ -7,6 +7,7 @@ import io.erda.eval.Experiment;
 import io.erda.eval.load.LoadChild;
 import io.erda.eval.load.LoadPhase;
 import io.erda.eval.load.YcsbStore;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.Table;
 import java.util.List;
@@ -75,6 +76,6 @@ public final class PowerExperiment implements Experiment {
                     "eight clients update %.2f times as fast as one, expected at least %.1f",
                     ratio,
                     RATIO_MIN));
-    return new Report(table, json, missed);
+    return Report.of(table, json, missed);
   }
 }

@@ -11,6 +11,7 @@ import io.erda.eval.peers.process.PeerProcess;
 import io.erda.eval.peers.process.PeerSetup;
 import io.erda.eval.peers.process.PeerSystem;
 import io.erda.eval.process.Opened;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Table;
 import io.erda.eval.report.Words;
 import java.time.Duration;
@@ -77,7 +78,7 @@ public final class PublishExperiment implements Experiment {
         }
       }
     }
-    return new Report(
+    return Report.of(
         List.of(
             new Words(
                 "All figures but puts/s are of one put, medians of all rounds. “server CPU” is what"

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.eval.Experiment;
 import io.erda.eval.experiments.scale.Growth.Found;
 import io.erda.eval.report.Part;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Words;
 import java.util.ArrayList;
 import java.util.List;
@@ -52,9 +53,9 @@ public final class ScaleExperiment implements Experiment {
                 + " processor begins the next one early; a get's key depends on the value"
                 + " before."));
     if (!context.quick()) {
-      return new Report(parts, json, missed);
+      return Report.of(parts, json, missed);
     }
     String unjudged = "all goals, which are those of ten million objects: too short";
-    return new Report(parts, json, List.of(), List.of(unjudged));
+    return Report.of(parts, json, List.of(), List.of(unjudged));
   }
 }

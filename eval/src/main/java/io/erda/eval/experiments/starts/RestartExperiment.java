@@ -11,6 +11,7 @@ import io.erda.eval.load.ServedStore;
 import io.erda.eval.load.StoreSize;
 import io.erda.eval.load.YcsbStore;
 import io.erda.eval.process.PageCache;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Table;
 import java.util.ArrayList;
 import java.util.List;
@@ -94,7 +95,7 @@ public final class RestartExperiment implements Experiment {
     List<String> missed = new ArrayList<>();
     add("cold", cold, table, json, missed);
     add("warm", warm, table, json, missed);
-    return new Report(table, json, missed);
+    return Report.of(table, json, missed);
   }
 
   private static void add(
