@@ -101,10 +101,7 @@ final class Measuring {
                 experiment.what(),
                 "./erda eval run " + experiment.name() + (quick ? " --quick" : ""),
                 quick,
-                report.parts(),
-                report.missed(),
-                report.unjudged()),
-            report.json());
+                report));
       }
     }
     ResultFile.write(json, results);

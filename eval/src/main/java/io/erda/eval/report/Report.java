@@ -32,25 +32,6 @@ public final class Report {
     this.quick = quick;
   }
 
-  /** The report of an experiment that writes table, JSON and verdict by itself. */
-  public static Report of(
-      List<Part> parts, ObjectNode json, List<String> missed, List<String> unjudged) {
-    Report report = new Report(false);
-    report.parts.addAll(parts);
-    report.given.setAll(json);
-    report.missed.addAll(missed);
-    report.unjudged.addAll(unjudged);
-    return report;
-  }
-
-  public static Report of(List<Part> parts, ObjectNode json, List<String> missed) {
-    return of(parts, json, missed, List.of());
-  }
-
-  public static Report of(Part part, ObjectNode json, List<String> missed) {
-    return of(List.of(part), json, missed);
-  }
-
   /** Returns the report of an experiment that this machine can't run: nothing was shown. */
   public static Report skipped(String why) {
     Report report = new Report(false).words("not measured: " + why);
@@ -92,6 +73,12 @@ public final class Report {
     } else {
       Arrays.stream(values).mapToObj(Figure::number).forEach(given.putArray(name)::add);
     }
+    return this;
+  }
+
+  /** Tells programs figures that people are not shown. Returns this report. */
+  public Report given(String name, Figures figures) {
+    tables.put(figures, name);
     return this;
   }
 

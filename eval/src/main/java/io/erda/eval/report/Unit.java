@@ -7,8 +7,8 @@ import java.util.function.DoubleFunction;
 /** What a figure is counted in: how people read it, how it is drawn, what its JSON name ends in. */
 public enum Unit {
   NS("Ns", Numbers::time, "µs", 1e3),
-  PER_SECOND("PerSecond", Numbers::count, "thousand a second", 1e3),
-  BYTES("Bytes", Numbers::count, "MB", 1e6),
+  PER_SECOND("PerSecond", each -> Numbers.count(each) + "/s", "thousand a second", 1e3),
+  BYTES("Bytes", Unit::bytes, "MB", 1e6),
   COUNT("", Numbers::count, "", 1),
   NUMBER("", Numbers::decimal, "", 1),
 
@@ -28,6 +28,10 @@ public enum Unit {
     this.text = text;
     this.drawn = drawn;
     this.drawnIn = drawnIn;
+  }
+
+  private static String bytes(double bytes) {
+    return bytes < 1e7 ? Numbers.count(bytes) + " B" : Numbers.count(bytes / 1e6) + " MB";
   }
 
   private static String ratio(double ratio) {
@@ -72,6 +76,8 @@ public enum Unit {
         name.append(plain, 1, plain.length());
       }
     }
-    return name.toString().endsWith(suffix) ? name.toString() : name + suffix;
+    return name.toString().toLowerCase(Locale.ROOT).endsWith(suffix.toLowerCase(Locale.ROOT))
+        ? name.toString()
+        : name + suffix;
   }
 }

@@ -76,7 +76,8 @@ class ReportTest {
             ratio("slow", 2).atMost(1),
             ratio("quick", 0.5).atMost(1),
             bytes("stored", 2_000).atMost(1_000).atAnySize()));
-    assertEquals(List.of("100,000, Erda: stored is 2,000, must be ≤ 1,000"), quickReport.missed());
+    assertEquals(
+        List.of("100,000, Erda: stored is 2,000 B, must be ≤ 1,000 B"), quickReport.missed());
     assertEquals(
         List.of("a quick run can't tell: 100,000, Erda: slow; 100,000, Erda: quick"),
         quickReport.unjudged());
@@ -110,6 +111,23 @@ class ReportTest {
         "{\"valueBytes\":1024,\"100000\":{\"Erda\":{\"getNs\":200,\"getNsRounds\":[100,300,200],"
             + "\"serverCpuShare\":0.25,\"putsPerSecond\":500000,\"survives\":\"a kill\"}}}",
         report.json().toString());
+  }
+
+  @Test
+  void aSmallRatioIsSaidAsAFraction() {
+    assertEquals("1/60", ratio("a", 1 / 60.0).text());
+    assertEquals("1/59", ratio("a", 1 / 59.9).text());
+    assertEquals("0.50", ratio("a", 0.5).text());
+    assertEquals("0.00", ratio("a", 0).text());
+    assertEquals("∞", ratio("a", Double.POSITIVE_INFINITY).text());
+  }
+
+  @Test
+  void namesForProgramsAreWordsWithTheUnitLast() {
+    assertEquals("serverCpuOpNs", ns("server CPU/op", 1).jsonName());
+    assertEquals("putsPerSecond", perSecond("puts", 1).jsonName());
+    assertEquals("ratio", ratio("ratio", 1).jsonName());
+    assertEquals("p999Ns", ns("p99.9", 1).jsonName());
   }
 
   @Test
