@@ -16,6 +16,9 @@ import java.util.stream.Stream;
  * thread.
  */
 public final class Report {
+  /** More goals that a quick run can't judge are only counted. */
+  private static final int NAMED_MAX = 3;
+
   private final boolean quick;
   private final List<Part> parts = new ArrayList<>();
   private final Map<Figures, String> tables = new LinkedHashMap<>();
@@ -122,12 +125,13 @@ public final class Report {
     List<String> lines = new ArrayList<>(unjudged);
     List<Figures.Judged> tooShort =
         judged().filter(each -> each.figure().isMeasured() && !canTell(each)).toList();
-    if (!tooShort.isEmpty()) {
+    if (tooShort.size() > NAMED_MAX) {
+      lines.add("a quick run can't tell: " + tooShort.size() + " goals");
+    } else if (!tooShort.isEmpty()) {
       lines.add(
-          "a quick run can't tell: "
-              + tooShort.stream()
-                  .map(each -> each.figure().named(each.where()))
-                  .collect(Collectors.joining("; ")));
+          tooShort.stream()
+              .map(each -> each.figure().named(each.where()))
+              .collect(Collectors.joining("; ", "a quick run can't tell: ", "")));
     }
     judged()
         .filter(each -> !each.figure().isMeasured())

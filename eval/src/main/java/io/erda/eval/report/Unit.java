@@ -6,7 +6,7 @@ import java.util.function.DoubleFunction;
 
 /** What a figure is counted in: how people read it, how it is drawn, what its JSON name ends in. */
 public enum Unit {
-  NS("Ns", Numbers::time, "µs", 1e3),
+  NS("Ns", Unit::time, "µs", 1e3),
   PER_SECOND("PerSecond", each -> Numbers.count(each) + "/s", "thousand a second", 1e3),
   BYTES("Bytes", Unit::bytes, "MB", 1e6),
   COUNT("", Numbers::count, "", 1),
@@ -16,7 +16,7 @@ public enum Unit {
   RATIO("Ratio", Unit::ratio, "times", 1),
 
   /** A part of a whole, which is 1: a processor core, or the time of a run. */
-  SHARE("Share", share -> String.format(Locale.ROOT, "%.3f%%", share * 100), "%", 0.01);
+  SHARE("Share", Unit::percent, "%", 0.01);
 
   private final String suffix;
   private final DoubleFunction<String> text;
@@ -28,6 +28,14 @@ public enum Unit {
     this.text = text;
     this.drawn = drawn;
     this.drawnIn = drawnIn;
+  }
+
+  private static String time(double ns) {
+    return ns < 0 ? "-" + Numbers.time(-ns) : Numbers.time(ns);
+  }
+
+  private static String percent(double share) {
+    return String.format(Locale.ROOT, share < 0.01 ? "%.3f%%" : "%.1f%%", share * 100);
   }
 
   private static String bytes(double bytes) {

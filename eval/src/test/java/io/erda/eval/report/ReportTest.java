@@ -84,6 +84,17 @@ class ReportTest {
   }
 
   @Test
+  void manyGoalsThatAQuickRunCannotTellAreCounted() {
+    quickReport.add(
+        row(
+            ratio("a", 1).atMost(1),
+            ratio("b", 1).atMost(1),
+            ratio("c", 1).atMost(1),
+            ratio("d", 1).atMost(1)));
+    assertEquals(List.of("a quick run can't tell: 4 goals"), quickReport.unjudged());
+  }
+
+  @Test
   void whatWasNotMeasuredIsNeitherMetNorMissed() {
     report.add(row(ratio("beside Redis", Double.NaN).atMost(1), ratio("other", Double.NaN)));
     assertEquals(List.of(), report.missed());
@@ -114,12 +125,16 @@ class ReportTest {
   }
 
   @Test
-  void aSmallRatioIsSaidAsAFraction() {
+  void eachUnitIsWrittenAsPeopleReadIt() {
     assertEquals("1/60", ratio("a", 1 / 60.0).text());
     assertEquals("1/59", ratio("a", 1 / 59.9).text());
     assertEquals("0.50", ratio("a", 0.5).text());
     assertEquals("0.00", ratio("a", 0).text());
     assertEquals("∞", ratio("a", Double.POSITIVE_INFINITY).text());
+    assertEquals("-1.5 µs", ns("a", -1_500).text());
+    assertEquals("0.250%", share("a", 0.0025).text());
+    assertEquals("25.0%", share("a", 0.25).text());
+    assertEquals("12 MB", bytes("a", 12e6).text());
   }
 
   @Test

@@ -75,7 +75,7 @@ public final class PublishExperiment implements Experiment {
                 + " the scheduler gave the server's thread, polling in it; “at work” the time"
                 + " by the clock of its steps that had something to do, other threads that had"
                 + " the core meanwhile in it. A put takes no more of the core than the smaller"
-                + " of both, which is “at most”. Cleaning is in all of them; the objects of"
+                + " of both, which stands behind them. Cleaning is in all of them; the objects of"
                 + " either size have as many bytes of values together."
                 + " Instructions, cache misses and page faults are those of the server's"
                 + " thread, polling in them"
@@ -133,7 +133,7 @@ public final class PublishExperiment implements Experiment {
   }
 
   private static void tell(Figures.Row row, PublishedPuts puts, boolean judged) {
-    Figure atMost = ns("at most", puts.atMostNs());
+    Figure atMost = ns("a put takes at most", puts.atMostNs());
     row.add(
         perSecond("puts", puts.perSecond()),
         ns("server CPU", puts.cpuNs()),
