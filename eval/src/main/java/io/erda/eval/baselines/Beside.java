@@ -97,6 +97,6 @@ final class Beside {
   }
 
   LinePlot plot(String title) {
-    return figures.lines(title);
+    return LinePlot.of(title, figures);
   }
 }

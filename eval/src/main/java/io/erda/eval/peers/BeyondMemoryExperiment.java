@@ -9,6 +9,7 @@ import io.erda.eval.peers.Column.Cell;
 import io.erda.eval.peers.process.PeerLibraries;
 import io.erda.eval.peers.process.PeerProcess;
 import io.erda.eval.peers.process.PeerSystem;
+import io.erda.eval.plot.LinePlot;
 import io.erda.eval.process.MemoryGroup;
 import io.erda.eval.process.ProcessException;
 import io.erda.eval.report.Figures;
@@ -182,8 +183,8 @@ public final class BeyondMemoryExperiment implements Experiment {
         .add(put)
         .add(table.of(pages + "put", "pages of a put", Unit.NUMBER, at -> at.put.pages))
         .add(table.of("a put of the load took", "load", Unit.NS, at -> at.loadNs))
-        .add(get.lines("A get as a store outgrows memory").logarithmic())
-        .add(put.lines("A put as a store outgrows memory").logarithmic());
+        .add(LinePlot.of("A get as a store outgrows memory", get).logarithmic())
+        .add(LinePlot.of("A put as a store outgrows memory", put).logarithmic());
   }
 
   /** Makes a table of something of all stores. */

@@ -8,6 +8,7 @@ import io.erda.eval.floor.Floor;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.peers.process.PeerLibraries;
 import io.erda.eval.peers.process.PeerSystem;
+import io.erda.eval.plot.BarPlot;
 import io.erda.eval.report.Figures;
 import io.erda.eval.report.Report;
 import io.erda.eval.report.Unit;
@@ -147,7 +148,8 @@ public final class PeersExperiment implements Experiment {
     stage.addLeftOut(report);
     survival.judge(report);
     tables.forEach(table ->
-        report.add(table.bars("Erda and its peers: µs an operation, median and range", Unit.NS)));
+        report.add(
+            BarPlot.of("Erda and its peers: an operation, median and range", table, Unit.NS)));
     return report;
   }
 

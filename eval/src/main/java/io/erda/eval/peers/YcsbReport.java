@@ -9,6 +9,7 @@ import io.erda.console.Numbers;
 import io.erda.eval.load.LoadResult;
 import io.erda.eval.load.Percentiles;
 import io.erda.eval.peers.process.PeerSystem;
+import io.erda.eval.plot.BarPlot;
 import io.erda.eval.report.Figures;
 import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
@@ -81,7 +82,7 @@ final class YcsbReport {
     }
     stage.addLeftOut(report);
     survival.judge(report);
-    return report.add(byYcsb.bars("By YCSB: median and range", Unit.PER_SECOND));
+    return report.add(BarPlot.of("By YCSB: median and range", byYcsb, Unit.PER_SECOND));
   }
 
   private static double seconds(Duration time) {

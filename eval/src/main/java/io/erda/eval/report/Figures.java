@@ -3,8 +3,6 @@ package io.erda.eval.report;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.console.Numbers;
 import io.erda.console.TextTable;
-import io.erda.eval.plot.BarPlot;
-import io.erda.eval.plot.LinePlot;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -311,51 +309,68 @@ public final class Figures implements Part {
     }
   }
 
-  /**
-   * The values along the axis as curves, one for each row that has them: in panels by the first
-   * label where rows have two, and called by the last.
-   */
-  public LinePlot lines(String title) {
-    LinePlot plot = new LinePlot(title, axis, seriesUnit.drawn()).inSteps();
-    String panel = null;
-    for (Row row : rows) {
-      String of = heads.size() == 1 ? "" : row.texts().findFirst().orElse("");
-      if (row.values.length == 0) {
-        continue;
-      }
-      if (!of.equals(panel)) {
-        plot.panel(of);
-        panel = of;
-      }
-      int[] measured = IntStream.range(0, places.length).filter(i -> isMeasured(row, i)).toArray();
-      plot.curve(
-          row.last(),
-          Arrays.stream(measured).mapToDouble(i -> places[i]).toArray(),
-          Arrays.stream(measured).mapToDouble(i -> seriesUnit.drawn(row.values[i])).toArray());
-    }
-    return plot;
+  /** What changes from place to place of the axis. */
+  public String axis() {
+    return axis;
   }
 
-  /** The figures as bars with their least and most, in a panel for each column. */
-  public BarPlot bars(String title, Unit unit) {
-    BarPlot plot = new BarPlot(title, unit.drawn());
+  /** The unit in which a plot has the values along the axis. */
+  public String seriesUnit() {
+    return seriesUnit.drawn();
+  }
+
+  /**
+   * A row of values along the axis, where they were measured.
+   *
+   * @param panel the row's first label, where it has two
+   * @param name the row's last label
+   */
+  public record Curve(String panel, String name, double[] places, double[] values) {}
+
+  /**
+   * A figure with its least and most.
+   *
+   * @param panel the figure's title
+   * @param name the last label of its row
+   */
+  public record Bar(String panel, String name, double median, double min, double max) {}
+
+  /** The values along the axis, in the unit of a plot. */
+  public List<Curve> curves() {
+    List<Curve> curves = new ArrayList<>();
+    for (Row row : rows) {
+      int[] measured = IntStream.range(0, places.length).filter(i -> isMeasured(row, i)).toArray();
+      if (measured.length > 0) {
+        curves.add(
+            new Curve(
+                heads.size() == 1 ? "" : row.texts().findFirst().orElse(""),
+                row.last(),
+                Arrays.stream(measured).mapToDouble(i -> places[i]).toArray(),
+                Arrays.stream(measured)
+                    .mapToDouble(i -> seriesUnit.drawn(row.values[i]))
+                    .toArray()));
+      }
+    }
+    return curves;
+  }
+
+  /** All figures of a unit, column by column, in the unit of a plot. */
+  public List<Bar> bars(Unit unit) {
+    List<Bar> bars = new ArrayList<>();
     for (Column column : columns()) {
-      boolean drawn = false;
       for (Row row : rows) {
         Figure figure = column.of(row);
         if (figure != null && figure.unit() == unit && figure.isMeasured()) {
-          if (!drawn) {
-            plot.panel(column.title);
-            drawn = true;
-          }
-          plot.bar(
-              row.last(),
-              unit.drawn(figure.value()),
-              unit.drawn(figure.min()),
-              unit.drawn(figure.max()));
+          bars.add(
+              new Bar(
+                  column.title,
+                  row.last(),
+                  unit.drawn(figure.value()),
+                  unit.drawn(figure.min()),
+                  unit.drawn(figure.max())));
         }
       }
     }
-    return plot;
+    return bars;
   }
 }

@@ -57,7 +57,7 @@ public enum Unit {
   }
 
   /** The unit of a plot's axis. */
-  String drawn() {
+  public String drawn() {
     return drawn;
   }
 

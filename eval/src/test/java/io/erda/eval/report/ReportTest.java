@@ -12,6 +12,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.erda.eval.plot.BarPlot;
+import io.erda.eval.plot.LinePlot;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -204,7 +206,7 @@ class ReportTest {
             + "\"inThePaperRatio\":0.5},\"Redo\":{\"meanNs\":[900,null]}},"
             + "\"YCSB-A\":{\"Erda\":{\"meanNs\":[1,1]}}}",
         report.add(table).json().toString());
-    String svg = table.lines("Mean latency").svg();
+    String svg = LinePlot.of("Mean latency", table).svg();
     assertEquals(5, svg.split("<circle", -1).length - 1, svg);
     assertTrue(svg.contains("µs") && svg.contains("YCSB-A"), svg);
   }
@@ -212,7 +214,7 @@ class ReportTest {
   @Test
   void barsAreInThePlotsUnit() {
     Figures table = row(ns("get", 1_000, 3_000, 2_000), ratio("not drawn", 1));
-    String svg = table.bars("Peers", Unit.NS).svg();
+    String svg = BarPlot.of("Peers", table, Unit.NS).svg();
     assertTrue(svg.contains("2.00 µs") && svg.contains("Erda"), svg);
     assertFalse(svg.contains("not drawn"), svg);
   }

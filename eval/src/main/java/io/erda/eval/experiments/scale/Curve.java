@@ -2,6 +2,7 @@ package io.erda.eval.experiments.scale;
 
 import static io.erda.eval.report.Figure.ns;
 
+import io.erda.eval.plot.LinePlot;
 import io.erda.eval.report.Figures;
 import io.erda.eval.report.Report;
 import io.erda.eval.report.Unit;
@@ -92,6 +93,6 @@ final class Curve {
       multiples.row(GET).values(points.stream().mapToDouble(at -> multiple(at[0])).toArray());
       report.add(name, multiples);
     }
-    report.add(figures.lines(title).logarithmic());
+    report.add(LinePlot.of(title, figures).logarithmic());
   }
 }
