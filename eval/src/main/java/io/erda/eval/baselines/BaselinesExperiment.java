@@ -109,7 +109,7 @@ public final class BaselinesExperiment implements Experiment {
                         + " to a server whose steps their own thread takes; Erda cleans in a thread"
                         + " of its own."));
     Figures figures = new Figures("load", "scheme");
-    Figures beside = new Figures("Erda beside", "scheme");
+    Figures beside = new Figures("load", "Erda beside");
     measured.forEach((workload, series) -> tell(workload, series, floor, figures, beside));
     report.add(figures).add("erdaBeside", beside);
     if (overShm()) {
