@@ -1,15 +1,10 @@
 package io.erda.eval;
 
-import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.console.Progress;
 import io.erda.eval.process.Children;
 import io.erda.eval.process.Jvm;
-import io.erda.eval.report.Part;
-import io.erda.eval.report.Words;
+import io.erda.eval.report.Report;
 import java.nio.file.Path;
-import java.util.List;
-import java.util.stream.Collectors;
 
 /** A measurement that shows something, or shows that it is not so. */
 public interface Experiment {
@@ -45,47 +40,15 @@ public interface Experiment {
     public Path newDirectory(String experiment) {
       return children.temporaryDirectory(temporaryDirectory, "erda-" + experiment + "-");
     }
-  }
 
-  /**
-   * What came out.
-   *
-   * @param parts for people, in their order
-   * @param json for programs
-   * @param missed what was to be shown and was not, one line each; empty when all was
-   * @param unjudged goals that are neither met nor missed, because this run can't tell, one line
-   *     each with the reason
-   */
-  record Report(List<Part> parts, ObjectNode json, List<String> missed, List<String> unjudged) {
-    public Report {
-      parts = List.copyOf(parts);
-      missed = List.copyOf(missed);
-      unjudged = List.copyOf(unjudged);
+    /** How often each thing is measured, of an experiment that asks. */
+    public int roundsOr(int full, int quickly) {
+      return rounds > 0 ? rounds : quick ? quickly : full;
     }
 
-    /** All goals were judged. */
-    public Report(List<Part> parts, ObjectNode json, List<String> missed) {
-      this(parts, json, missed, List.of());
-    }
-
-    /** One part, a table for most. */
-    public Report(Part part, ObjectNode json, List<String> missed) {
-      this(List.of(part), json, missed);
-    }
-
-    /** Returns the report of an experiment that this machine can't run: nothing was shown. */
-    public static Report skipped(String why) {
-      ObjectNode json = JsonNodeFactory.instance.objectNode().put("skipped", why);
-      String told = "not measured: " + why;
-      return new Report(List.of(new Words(told)), json, List.of(), List.of(told));
-    }
-
-    /** What of it a terminal can show. */
-    public String text() {
-      return parts.stream()
-          .map(Part::text)
-          .filter(text -> !text.isEmpty())
-          .collect(Collectors.joining("\n"));
+    /** An empty report of a run like this. */
+    public Report report() {
+      return new Report(quick);
     }
   }
 }

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.client.ErdaClient;
 import io.erda.console.Numbers;
 import io.erda.console.Progress;
+import io.erda.console.TextTable;
 import io.erda.eval.load.LoadChild;
 import io.erda.eval.load.LoadPhase;
 import io.erda.eval.load.LoadResult;
@@ -16,7 +17,6 @@ import io.erda.eval.process.Jvm;
 import io.erda.eval.process.ServerChild;
 import io.erda.eval.process.Transport;
 import io.erda.eval.report.ServerFigures;
-import io.erda.eval.report.Table;
 import io.erda.ycsb.Workloads;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -212,8 +212,8 @@ public final class Quickstart {
 
   /** The result for people. */
   public static String table(Result result) {
-    Table table =
-        new Table(
+    TextTable table =
+        new TextTable(
             "workload",
             "threads",
             "operations/s",

@@ -12,6 +12,7 @@ import io.erda.eval.process.Children;
 import io.erda.eval.process.Jvm;
 import io.erda.eval.report.Machine;
 import io.erda.eval.report.Page;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.ReportDirectory;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -78,7 +79,7 @@ final class Measuring {
     ObjectNode results = new ObjectMapper().createObjectNode();
     Outcome outcome = new Outcome(new ArrayList<>(), new ArrayList<>());
     for (Experiment experiment : experiments) {
-      Experiment.Report report = run(experiment, commandLine.getErr());
+      Report report = run(experiment, commandLine.getErr());
       text.println(experiment.name() + ": " + experiment.what());
       text.println();
       text.println(report.text());
@@ -100,10 +101,7 @@ final class Measuring {
                 experiment.what(),
                 "./erda eval run " + experiment.name() + (quick ? " --quick" : ""),
                 quick,
-                report.parts(),
-                report.missed(),
-                report.unjudged()),
-            report.json());
+                report));
       }
     }
     ResultFile.write(json, results);
@@ -126,8 +124,7 @@ final class Measuring {
         Machine.describe(directory));
   }
 
-  private Experiment.Report run(Experiment experiment, PrintWriter err)
-      throws InterruptedException {
+  private Report run(Experiment experiment, PrintWriter err) throws InterruptedException {
     long beganNs = System.nanoTime();
     try (Children children = new Children()) {
       Jvm jvm = Jvm.current();

@@ -1,6 +1,13 @@
 package io.erda.eval.experiments;
 
 import io.erda.eval.Experiment;
+import io.erda.eval.baselines.BaselinesExperiment;
+import io.erda.eval.baselines.BytesExperiment;
+import io.erda.eval.baselines.ClientsExperiment;
+import io.erda.eval.baselines.Deployment;
+import io.erda.eval.baselines.ProfileExperiment;
+import io.erda.eval.baselines.SimulatedExperiment;
+import io.erda.eval.baselines.SizesExperiment;
 import io.erda.eval.experiments.cleaning.CleaningExperiment;
 import io.erda.eval.experiments.cleaning.FootprintExperiment;
 import io.erda.eval.experiments.cleaning.OverwriteExperiment;
@@ -21,16 +28,9 @@ import io.erda.eval.experiments.puts.PowerExperiment;
 import io.erda.eval.experiments.puts.PublishExperiment;
 import io.erda.eval.experiments.scale.ScaleExperiment;
 import io.erda.eval.experiments.starts.RestartExperiment;
-import io.erda.eval.paper.BaselinesExperiment;
-import io.erda.eval.paper.BytesExperiment;
-import io.erda.eval.paper.ClientsExperiment;
-import io.erda.eval.paper.ProfileExperiment;
-import io.erda.eval.paper.SimulatedExperiment;
-import io.erda.eval.paper.SizesExperiment;
 import io.erda.eval.peers.BeyondMemoryExperiment;
 import io.erda.eval.peers.PeersExperiment;
 import io.erda.eval.peers.YcsbExperiment;
-import io.erda.eval.process.Transport;
 import java.util.List;
 
 /** All experiments, in the order in which {@code eval run all} runs them. */
@@ -60,10 +60,10 @@ public final class Experiments {
           new PeersExperiment(),
           new YcsbExperiment(),
           new BeyondMemoryExperiment(),
-          BaselinesExperiment.over(Transport.SHM),
-          BaselinesExperiment.embedded(),
-          BaselinesExperiment.over(Transport.TCP),
-          BaselinesExperiment.over(Transport.RDMA),
+          new BaselinesExperiment(Deployment.SHM),
+          new BaselinesExperiment(Deployment.EMBEDDED),
+          new BaselinesExperiment(Deployment.TCP),
+          new BaselinesExperiment(Deployment.RDMA),
           new ProfileExperiment(),
           new SizesExperiment(),
           new ClientsExperiment(),

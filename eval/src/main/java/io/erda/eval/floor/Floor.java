@@ -1,12 +1,13 @@
 package io.erda.eval.floor;
 
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.erda.console.Numbers;
+import static io.erda.eval.report.Figure.ns;
+
 import io.erda.eval.Experiment.Context;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
+import io.erda.eval.report.Figure;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
-import io.erda.eval.report.Words;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
@@ -19,6 +20,14 @@ import java.util.List;
  * @param putNs of a put, in the mean
  */
 public record Floor(double getNs, double putNs) {
+  /** What it is, for people. */
+  public static final String WORDS =
+      "The floor is the least that an operation of one thread over shared memory takes here,"
+          + " in the mean, when one follows the other: a get copies the neighbourhood and"
+          + " the object from a store's own files and computes the checksum; a put copies"
+          + " the value, computes its checksum, and waits until another thread has seen one"
+          + " word.";
+
   private static final int WARM_UP = 2;
   private static final int ROUNDS = 5;
   private static final int PUTS = 1 << 13;
@@ -64,22 +73,17 @@ public record Floor(double getNs, double putNs) {
     return (getNs * (100 - putPercent) + putNs * putPercent) / 100;
   }
 
-  /** What it is, for a report that shows multiples of it. */
-  public static Words words() {
-    return new Words(
-        "The floor is the least that an operation of one thread over shared memory takes here, in"
-            + " the mean, when one follows the other: a get copies the neighbourhood and the object"
-            + " from a store's own files and computes the checksum; a put copies the value,"
-            + " computes its checksum, and waits until another thread has seen one word.");
+  /**
+   * Tells people what it is, and programs how much.
+   *
+   * @return the report
+   */
+  public Report tell(Report report) {
+    return report.words(WORDS).given("floorGetNs", getNs).given("floorPutNs", putNs);
   }
 
-  /** Puts its figures where a program finds them. */
-  public void tell(ObjectNode json) {
-    json.put("floorGetNs", getNs).put("floorPutNs", putNs);
-  }
-
-  /** How often it goes into the mean time of such operations, as a report says it. */
-  public String times(double meanNs, int putPercent) {
-    return Numbers.decimal(meanNs / ns(putPercent)) + " times";
+  /** The mean time of such operations beside the least that it can be. */
+  public Figure beside(double meanNs, int putPercent) {
+    return Figure.ratio("mean / floor", meanNs / ns(putPercent));
   }
 }

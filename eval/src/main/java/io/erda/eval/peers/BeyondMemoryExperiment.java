@@ -1,23 +1,31 @@
 package io.erda.eval.peers;
 
+import static io.erda.eval.report.Figure.ns;
+
+import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.floor.DevicePages;
-import io.erda.eval.peers.BeyondMemoryFigures.Cost;
-import io.erda.eval.peers.BeyondMemoryFigures.Point;
 import io.erda.eval.peers.Column.Cell;
 import io.erda.eval.peers.process.PeerLibraries;
 import io.erda.eval.peers.process.PeerProcess;
 import io.erda.eval.peers.process.PeerSystem;
+import io.erda.eval.plot.LinePlot;
 import io.erda.eval.process.MemoryGroup;
 import io.erda.eval.process.ProcessException;
+import io.erda.eval.report.Figures;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
+import io.erda.eval.report.Unit;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
 /**
@@ -76,25 +84,141 @@ public final class BeyondMemoryExperiment implements Experiment {
             PeerLibraries.installed(),
             context.quick() ? Sizes.QUICK : Sizes.FULL);
     Path device = context.newDirectory("device");
-    BeyondMemoryFigures figures =
-        new BeyondMemoryFigures(
-            DevicePages.readNs(context.children(), device),
-            DevicePages.readAhead(device),
-            MEMORY_BYTES,
-            VALUE_BYTES);
+    Report report =
+        stage
+            .report()
+            .given("memoryBytes", MEMORY_BYTES)
+            .given("valueBytes", VALUE_BYTES)
+            .words(
+                String.format(
+                    Locale.ROOT,
+                    "The processes of each store have %d MiB of memory together, JVMs and page"
+                        + " cache included (a control group of the kernel's). Values of %d bytes"
+                        + " are as many as make the multiple of it that heads a column; one thread,"
+                        + " keys uniform, %s. The load puts each object once, in no order, in a"
+                        + " minute or not at all.",
+                    MEMORY_BYTES >> 20,
+                    VALUE_BYTES,
+                    Rounds.inWords(stage.rounds())));
+    double[] times = context.quick() ? new double[] {0.5, 2} : new double[] {0.5, 1, 2, 4};
+    double devicePageNs = DevicePages.readNs(context.children(), device);
+    Map<PeerSystem, Point[]> points = new EnumMap<>(PeerSystem.class);
     for (PeerSystem system : systems(stage)) {
-      for (double times : times(context)) {
-        context
-            .progress()
-            .step(String.format(Locale.ROOT, "%s: %.1f times memory", system.title(), times));
-        boolean measured = measure(stage, group, system, times, figures);
-        context.progress().done("");
-        if (!measured) {
+      Point[] measured = new Point[times.length];
+      points.put(system, measured);
+      for (int i = 0; i < times.length; i++) {
+        String store =
+            String.format(Locale.ROOT, "%s: %.1f times memory", system.title(), times[i]);
+        context.progress().step(store);
+        try {
+          measured[i] = measure(stage, group, system, times[i]);
+          context.progress().done("");
+        } catch (ProcessException e) {
+          // A larger store would not get through either.
+          context.progress().done("failed");
+          tellFailure(report, system, store + ": " + e.getMessage());
           break;
         }
       }
     }
-    return new BeyondMemoryReport(stage, systems(stage), figures).report();
+    tell(report, stage, times, points);
+    tellWhyItBends(report, times, points.get(SYSTEMS.getFirst()), devicePageNs);
+    report.given("devicePageNs", devicePageNs);
+    String readAhead = DevicePages.readAhead(device);
+    if (!readAhead.isEmpty()) {
+      report
+          .given("readAhead", readAhead)
+          .words("The kernel reads " + readAhead + " ahead where it may.");
+    }
+    if (!context.quick()) {
+      stage.addLeftOut(report);
+    }
+    return report;
+  }
+
+  /**
+   * An operation.
+   *
+   * @param ns that it takes
+   * @param pages of files that were evicted and are read again for it
+   */
+  private record Cost(double ns, double pages) {}
+
+  /**
+   * A store.
+   *
+   * @param loadNs what a put took when it was loaded
+   */
+  private record Point(double loadNs, Cost get, Cost put) {}
+
+  /** Nothing is expected but that Erda gets through. */
+  private static void tellFailure(Report report, PeerSystem system, String failure) {
+    if (system.isErda()) {
+      report.miss(failure);
+    } else {
+      report.words(failure);
+    }
+  }
+
+  private static void tell(
+      Report report, Stage stage, double[] times, Map<PeerSystem, Point[]> points) {
+    Table table =
+        (head, title, unit, value) -> {
+          Figures figures = new Figures(head).along(title, unit, "times memory", times);
+          points.forEach((system, stores) ->
+              figures
+                  .row(stage.title(system).split(",", 2)[0]) // a plot's legend has little room
+                  .values(
+                      Arrays.stream(stores)
+                          .mapToDouble(at -> at == null ? Double.NaN : value.applyAsDouble(at))
+                          .toArray()));
+          return figures;
+        };
+    Figures get = table.of("a get takes", "get", Unit.NS, at -> at.get.ns);
+    Figures put = table.of("a put takes", "put", Unit.NS, at -> at.put.ns);
+    String pages = "pages read again, a ";
+    report
+        .add(get)
+        .add(table.of(pages + "get", "pages of a get", Unit.NUMBER, at -> at.get.pages))
+        .add(put)
+        .add(table.of(pages + "put", "pages of a put", Unit.NUMBER, at -> at.put.pages))
+        .add(table.of("a put of the load took", "load", Unit.NS, at -> at.loadNs))
+        .add(LinePlot.of("A get as a store outgrows memory", get).logarithmic())
+        .add(LinePlot.of("A put as a store outgrows memory", put).logarithmic());
+  }
+
+  /** Makes a table of something of all stores. */
+  private interface Table {
+    Figures of(String head, String title, Unit unit, ToDoubleFunction<Point> value);
+  }
+
+  private static void tellWhyItBends(
+      Report report, double[] times, Point[] erda, double devicePageNs) {
+    int most = erda.length - 1;
+    while (most > 0 && erda[most] == null) {
+      most--;
+    }
+    if (most == 0) {
+      return;
+    }
+    Point small = erda[0];
+    Point large = erda[most];
+    double morePages = large.get.pages - small.get.pages;
+    report.words(
+        String.format(
+            Locale.ROOT,
+            "%s: from %.1f to %.1f times memory a get takes %s instead of %s, and for it %.2f pages"
+                + " come from the device again instead of %.2f. The device takes %s for a page at"
+                + " random that is not in the cache, which makes %.0f%% of the difference.",
+            SYSTEMS.getFirst().title(),
+            times[0],
+            times[most],
+            Numbers.time(large.get.ns),
+            Numbers.time(small.get.ns),
+            large.get.pages,
+            small.get.pages,
+            Numbers.time(devicePageNs),
+            100 * morePages * devicePageNs / (large.get.ns - small.get.ns)));
   }
 
   /** Files in memory can't leave it. */
@@ -110,10 +234,6 @@ public final class BeyondMemoryExperiment implements Experiment {
     }
   }
 
-  static double[] times(Context context) {
-    return context.quick() ? new double[] {0.5, 2} : new double[] {0.5, 1, 2, 4};
-  }
-
   /** Returns the systems that are on this machine; a quick run has time for one. */
   private static List<PeerSystem> systems(Stage stage) {
     return stage.context().quick()
@@ -121,13 +241,7 @@ public final class BeyondMemoryExperiment implements Experiment {
         : SYSTEMS.stream().filter(stage.systems()::contains).toList();
   }
 
-  /** Returns whether it could be; if not, a larger store can't be either. */
-  private static boolean measure(
-      Stage stage,
-      MemoryGroup group,
-      PeerSystem system,
-      double times,
-      BeyondMemoryFigures figures) {
+  private static Point measure(Stage stage, MemoryGroup group, PeerSystem system, double times) {
     long objects = (long) (times * MEMORY_BYTES / VALUE_BYTES);
     try (MeasuredPeer peer =
         MeasuredPeer.create(stage, system, new Cell(VALUE_BYTES, objects), false)) {
@@ -138,11 +252,7 @@ public final class BeyondMemoryExperiment implements Experiment {
       Cost get = cost(stage, group, process::get);
       stage.context().progress().at("put");
       Cost put = cost(stage, group, process::put);
-      figures.add(system, new Point(times, loadNs, get, put));
-      return true;
-    } catch (ProcessException e) {
-      figures.addFailure(system, times, e.getMessage());
-      return false;
+      return new Point(loadNs, get, put);
     }
   }
 
@@ -159,10 +269,6 @@ public final class BeyondMemoryExperiment implements Experiment {
         pages.add((group.pagesReadAgain() - before) * each / turn.toNanos());
       }
     }
-    return new Cost(median(ns), median(pages));
-  }
-
-  private static double median(List<Double> values) {
-    return Rounds.median(values.stream().mapToDouble(value -> value).toArray());
+    return new Cost(Rounds.median(ns), Rounds.median(pages));
   }
 }

@@ -1,10 +1,8 @@
 package io.erda.eval.peers;
 
-import io.erda.console.Numbers;
-import io.erda.eval.peers.PeerFigures.Spread;
 import io.erda.eval.peers.process.PeerSystem;
+import io.erda.eval.report.Figure;
 import java.util.List;
-import java.util.Locale;
 
 /**
  * What must come out: a figure of Erda's, at most so many times one of another's.
@@ -40,24 +38,8 @@ record Goal(PeerSystem system, Column measured, PeerSystem peer, Column beside, 
   }
 
   /** The ratio of the medians; not a number where one of them was not measured. */
-  double ratio(PeerFigures figures) {
-    Spread ours = figures.of(measured, system);
-    Spread theirs = figures.of(beside, peer);
-    return ours == null || theirs == null ? Double.NaN : ours.median() / theirs.median();
-  }
-
-  boolean isMet(PeerFigures figures) {
-    return ratio(figures) <= ratioMax;
-  }
-
-  boolean isMeasured(PeerFigures figures) {
-    return !Double.isNaN(ratio(figures));
-  }
-
-  /** A ratio for people: one that is small as a fraction. */
-  static String said(double ratio) {
-    return ratio < 0.1
-        ? String.format(Locale.ROOT, "1/%.0f", Math.floor(1 / ratio + 1e-9))
-        : Numbers.decimal(ratio);
+  Figure ratio(PeerFigures figures) {
+    return Figure.ratio("ratio", figures.median(measured, system) / figures.median(beside, peer))
+        .atMost(ratioMax);
   }
 }

@@ -1,12 +1,21 @@
 package io.erda.eval.peers;
 
+import static io.erda.eval.report.Figure.ns;
+import static io.erda.eval.report.Figure.words;
+
 import io.erda.eval.Experiment;
 import io.erda.eval.floor.Floor;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.peers.process.PeerLibraries;
 import io.erda.eval.peers.process.PeerSystem;
+import io.erda.eval.plot.BarPlot;
+import io.erda.eval.report.Figures;
+import io.erda.eval.report.Report;
+import io.erda.eval.report.Unit;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * Erda, over shared memory and embedded, beside Chronicle Map, LMDB and RocksDB, which are
@@ -28,6 +37,7 @@ public final class PeersExperiment implements Experiment {
 
   private static final int KEYS = 1 << 18;
   private static final long SEED = 3;
+  private static final int COLUMNS_PER_TABLE = 4;
 
   @Override
   public String name() {
@@ -48,7 +58,7 @@ public final class PeersExperiment implements Experiment {
     PeerFigures figures = new PeerFigures();
     List<PeerSystem> systems = stage.systems();
     new LoadMeasurement(stage, Column.Scale.KIB).run(systems, figures);
-    new KillCheck(stage, Column.Scale.KIB).run(systems, figures);
+    Survival survival = loadAndKill(stage, systems);
     new SteadyMeasurement(stage, Column.Scale.SMALL, Column.GET_SMALL, Column.PUT_SMALL)
         .together(systems, figures);
     new SteadyMeasurement(stage, Column.Scale.KIB, Column.GET_KIB, Column.PUT_KIB)
@@ -57,7 +67,21 @@ public final class PeersExperiment implements Experiment {
         .oneByOne(systems.stream().filter(BIG::contains).toList(), figures);
     addFloor(stage, Column.Scale.SMALL, Column.GET_SMALL, Column.PUT_SMALL, figures);
     addFloor(stage, Column.Scale.KIB, Column.GET_KIB, Column.PUT_KIB, figures);
-    return new PeersReport(stage, figures).report();
+    return report(stage, figures, survival);
+  }
+
+  private static Survival loadAndKill(Stage stage, List<PeerSystem> systems) {
+    Survival survival = new Survival();
+    stage.context().progress().step("kill processes and look what is there");
+    for (PeerSystem system : systems) {
+      stage.context().progress().at(system.title());
+      try (MeasuredPeer peer = MeasuredPeer.create(stage, system, stage.sizes().kib(), false)) {
+        peer.process().load();
+        survival.killAndLook(system, peer);
+      }
+    }
+    stage.context().progress().done("");
+    return survival;
   }
 
   private static void addFloor(
@@ -68,5 +92,83 @@ public final class PeersExperiment implements Experiment {
     Floor floor = Floor.of(stage.context(), dataset, keys);
     figures.addFloor(get, floor.getNs());
     figures.addFloor(put, floor.putNs());
+  }
+
+  static Report report(Stage stage, PeerFigures figures, Survival survival) {
+    Sizes sizes = stage.sizes();
+    double seconds = sizes.firstPuts().toMillis() / 1e3;
+    Report report =
+        stage
+            .report()
+            .given("secondsOfPutsBefore", seconds)
+            .words(
+                String.format(
+                    Locale.ROOT,
+                    "Median (min…max) of %d rounds; gets and puts after %.1f s of puts.",
+                    stage.rounds(),
+                    seconds));
+    Column[] columns = Column.values();
+    List<Figures> tables = new ArrayList<>();
+    for (int from = 0; from < columns.length; from += COLUMNS_PER_TABLE) {
+      List<Column> some = List.of(columns).subList(from, from + COLUMNS_PER_TABLE);
+      tables.add(table(stage, some, figures, survival));
+    }
+    tables.forEach(report::add);
+    report.words(Floor.WORDS);
+    Figures kills = new Figures("system");
+    for (PeerSystem system : stage.systems()) {
+      String lost = survival.lost(system);
+      kills
+          .row(stage.title(system))
+          .add(
+              words("what was put survives, it says", survival.promised(system)),
+              words("after a kill -9", lost.isEmpty() ? "all there" : "lost: " + lost));
+    }
+    Figures goals = new Figures("goal", "of", "beside", "its");
+    for (Goal goal : Goal.ALL) {
+      String measured = goal.measured().title(sizes);
+      String beside = goal.beside().title(sizes);
+      goals
+          .row(
+              goal.system().title(),
+              measured,
+              goal.peer().title(),
+              beside.equals(measured) ? "" : beside)
+          .add(goal.ratio(figures));
+    }
+    report
+        .add(kills)
+        .add("goals", goals)
+        .words(
+            String.format(
+                Locale.ROOT,
+                "Of %s only Erda over shm and Chronicle Map in one process are measured, one after"
+                    + " the other: such stores would push each other out of memory.",
+                Column.GET_BIG.scaleTitle(sizes)));
+    stage.addLeftOut(report);
+    survival.judge(report);
+    tables.forEach(table ->
+        report.add(
+            BarPlot.of("Erda and its peers: an operation, median and range", table, Unit.NS)));
+    return report;
+  }
+
+  private static Figures table(
+      Stage stage, List<Column> columns, PeerFigures figures, Survival survival) {
+    Figures table = new Figures("system");
+    for (PeerSystem system : stage.systems()) {
+      Figures.Row row = table.row(stage.title(system));
+      for (Column column : columns) {
+        double[] rounds = figures.of(column, system).orElse(new double[] {Double.NaN});
+        row.add(ns(column.title(stage.sizes()), rounds));
+      }
+      row.add(words("a put survives", survival.shown(system)));
+    }
+    if (columns.stream().anyMatch(column -> figures.floor(column).isPresent())) {
+      Figures.Row row = table.row("the floor of Erda over shm");
+      columns.forEach(column ->
+          row.add(ns(column.title(stage.sizes()), figures.floor(column).orElse(Double.NaN))));
+    }
+    return table;
   }
 }

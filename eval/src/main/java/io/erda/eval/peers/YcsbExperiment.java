@@ -6,6 +6,7 @@ import io.erda.eval.load.LoadResult;
 import io.erda.eval.peers.process.PeerLibraries;
 import io.erda.eval.peers.process.PeerProcess;
 import io.erda.eval.peers.process.PeerSystem;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -45,6 +46,7 @@ public final class YcsbExperiment implements Experiment {
     List<PeerSystem> systems = new ArrayList<>(stage.systems());
     systems.add(PeerSystem.NOTHING);
     YcsbFigures figures = new YcsbFigures();
+    Survival survival = new Survival();
     Map<PeerSystem, MeasuredPeer> peers = new EnumMap<>(PeerSystem.class);
     try {
       for (PeerSystem system : systems) {
@@ -55,11 +57,13 @@ public final class YcsbExperiment implements Experiment {
         context.progress().done("");
       }
       takeTurns(stage, peers, figures);
-      killAndLook(stage, peers, figures);
+      context.progress().step("kill processes and look what is there");
+      peers.forEach(survival::killAndLook);
+      context.progress().done("");
     } finally {
       peers.values().forEach(MeasuredPeer::close);
     }
-    return new YcsbReport(stage, systems, figures).report();
+    return new YcsbReport(stage, systems, figures, survival).report();
   }
 
   static long objects(Stage stage) {
@@ -121,17 +125,5 @@ public final class YcsbExperiment implements Experiment {
           figures.add(system, what, result);
           return result.throughputOpsPerSecond();
         });
-  }
-
-  private static void killAndLook(
-      Stage stage, Map<PeerSystem, MeasuredPeer> peers, YcsbFigures figures) {
-    stage.context().progress().step("kill processes and look what is there");
-    peers.forEach((system, peer) -> {
-      stage.context().progress().at(system.title());
-      String durability = peer.process().durability();
-      peer.process().close();
-      figures.addDurability(system, durability, system.isStore() ? KillCheck.lost(peer) : "");
-    });
-    stage.context().progress().done("");
   }
 }

@@ -1,5 +1,7 @@
 package io.erda.eval.plot;
 
+import io.erda.eval.report.Figures;
+import io.erda.eval.report.Unit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -31,6 +33,18 @@ public final class BarPlot extends Plot {
   public BarPlot(String title, String unit) {
     super(title);
     this.unit = unit;
+  }
+
+  /** The figures of a unit in a table: a panel for each column, a bar for each row. */
+  public static BarPlot of(String title, Figures figures, Unit unit) {
+    BarPlot plot = new BarPlot(title, unit.drawn());
+    for (Figures.Bar bar : figures.bars(unit)) {
+      if (plot.panels.isEmpty() || !plot.panels.getLast().title().equals(bar.panel())) {
+        plot.panel(bar.panel());
+      }
+      plot.bar(bar.name(), bar.median(), bar.min(), bar.max());
+    }
+    return plot;
   }
 
   /** Begins another panel. */

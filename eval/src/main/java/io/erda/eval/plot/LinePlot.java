@@ -1,5 +1,6 @@
 package io.erda.eval.plot;
 
+import io.erda.eval.report.Figures;
 import io.erda.eval.report.Html;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -48,6 +49,18 @@ public final class LinePlot extends Plot {
     super(title);
     this.xAxis = xAxis;
     this.yAxis = yAxis;
+  }
+
+  /** The values of a table along its axis, in steps: a curve for each row, in panels. */
+  public static LinePlot of(String title, Figures figures) {
+    LinePlot plot = new LinePlot(title, figures.axis(), figures.seriesUnit()).inSteps();
+    for (Figures.Curve curve : figures.curves()) {
+      if (plot.panels.isEmpty() || !plot.panels.getLast().title().equals(curve.panel())) {
+        plot.panel(curve.panel());
+      }
+      plot.curve(curve.name(), curve.places(), curve.values());
+    }
+    return plot;
   }
 
   /** Makes the upright axis logarithmic: all values are more than 0 then. */

@@ -49,27 +49,20 @@ public final class Page {
   private final Map<String, Told> told = new LinkedHashMap<>();
 
   /**
-   * What an experiment has told.
+   * What an experiment has told now.
    *
    * @param what one line: what is measured, and what it must be
    * @param command what runs it alone
    * @param quick whether its numbers are not to be believed
-   * @param missed what was to be shown and was not; empty when all was
-   * @param unjudged goals of which the run can't tell whether they are met
    */
-  public record Section(
-      String name,
-      String what,
-      String command,
-      boolean quick,
-      List<Part> parts,
-      List<String> missed,
-      List<String> unjudged) {}
+  public record Section(String name, String what, String command, boolean quick, Report report) {}
 
   /**
    * A section as it stands on the page, which may be of an earlier run.
    *
    * @param html of all parts
+   * @param missed what was to be shown and was not; empty when all was
+   * @param unjudged goals of which the run can't tell whether they are met
    * @param machine on which it was measured, and when
    */
   record Told(
@@ -96,7 +89,7 @@ public final class Page {
   /** Adds an experiment behind the others, or in the place of what it told before. */
   Told add(Section section) {
     StringBuilder html = new StringBuilder();
-    section.parts().forEach(part -> html.append(part.html()));
+    section.report().parts().forEach(part -> html.append(part.html()));
     Told now =
         new Told(
             section.name(),
@@ -104,8 +97,8 @@ public final class Page {
             section.command(),
             section.quick(),
             html.toString(),
-            section.missed(),
-            section.unjudged(),
+            section.report().missed(),
+            section.report().unjudged(),
             machine);
     add(now);
     return now;

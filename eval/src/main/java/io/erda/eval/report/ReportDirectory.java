@@ -112,12 +112,8 @@ public final class ReportDirectory {
     return texts;
   }
 
-  /**
-   * Adds what an experiment has told.
-   *
-   * @param json the same for programs
-   */
-  public void add(Page.Section section, ObjectNode json) throws IOException {
+  /** Adds what an experiment has told. */
+  public void add(Page.Section section) throws IOException {
     Page.Told told = page.add(section);
     ObjectNode node = JSON.createObjectNode();
     node.put("name", told.name()).put("what", told.what()).put("command", told.command());
@@ -125,12 +121,12 @@ public final class ReportDirectory {
     told.missed().forEach(node.putArray("missed")::add);
     told.unjudged().forEach(node.putArray("unjudged")::add);
     told.machine().forEach(node.putObject(MACHINE)::put);
-    node.set(RESULTS, json);
+    node.set(RESULTS, section.report().json());
     node.put("html", told.html());
     sections.put(told.name(), node);
     removeParts(told.name());
     int number = 0;
-    for (Part part : section.parts()) {
+    for (Part part : section.report().parts()) {
       Part.Extract extract = part.extract();
       if (extract != null) {
         number++;

@@ -59,6 +59,17 @@ public final class Rounds {
     return measured.get(name).clone();
   }
 
+  /** Of each round one value beside another. */
+  public static double[] ratios(double[] of, double[] to) {
+    double[] ratios = of.clone();
+    Arrays.setAll(ratios, round -> of[round] / to[round]);
+    return ratios;
+  }
+
+  public static double median(List<Double> values) {
+    return median(values.stream().mapToDouble(value -> value).toArray());
+  }
+
   public static double median(double[] values) {
     double[] sorted = values.clone();
     Arrays.sort(sorted);

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.eval.plot.LinePlot;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -27,37 +26,29 @@ class ReportDirectoryTest {
         new ReportDirectory(directory, "What it is.", Map.of("processor", "slow & <old>"));
     assertTrue(Files.readString(report.page()).contains("slow &amp; &lt;old&gt;"));
 
-    Table table = new Table("what", "µs").row("get, \"first\"", "1.5").row("a < b", "2");
+    Figures table = new Figures("what");
+    table.row("get, \"first\"").add(Figure.ns("it", 1500));
+    table.row("a < b").add(Figure.ns("it", 2));
     LinePlot plot =
         new LinePlot("times", "s", "µs").panel("").curve("a", new double[] {1}, new double[] {2});
-    ObjectNode json = new ObjectMapper().createObjectNode().put("getNs", 1500);
+    Report floor = new Report(false).words("Read this.").add(table).add(plot).given("getNs", 1500);
     report.add(
         new Page.Section(
             "floor",
             "gets beside the least",
             "./erda eval run floor",
             true,
-            List.of(new Words("Read this."), table, plot),
-            List.of("too slow"),
-            List.of()),
-        json);
+            floor.miss("too slow")));
     report.add(
         new Page.Section(
-            "redis",
-            "beside Redis",
-            "./erda eval run redis",
-            false,
-            List.of(),
-            List.of(),
-            List.of()),
-        json);
+            "redis", "beside Redis", "./erda eval run redis", false, new Report(false)));
 
     String page = Files.readString(directory.resolve("index.html"));
     for (String part :
         List.of(
             "<p>Read this.</p>",
             "<td class=\"words\">a &lt; b</td>",
-            "<td>1.5</td>",
+            "<td>1.5 µs</td>",
             plot.svg(),
             "<li>too slow</li>",
             "<a href=\"#floor\">",
@@ -69,7 +60,7 @@ class ReportDirectoryTest {
     }
     assertFalse(page.contains("src=") || page.contains("@import"), "the page needs nothing else");
     assertEquals(
-        "\"what\",\"µs\"\r\n\"get, \"\"first\"\"\",\"1.5\"\r\n\"a < b\",\"2\"\r\n",
+        "\"what\",\"itNs\"\r\n\"get, \"\"first\"\"\",\"1500.0\"\r\n\"a < b\",\"2.0\"\r\n",
         Files.readString(directory.resolve("floor-1.csv")));
     assertEquals(plot.svg(), Files.readString(directory.resolve("floor-2.svg")));
     JsonNode results = new ObjectMapper().readTree(directory.resolve("results.json").toFile());
@@ -81,19 +72,17 @@ class ReportDirectoryTest {
   @Test
   void aLaterRunReplacesItsOwnSectionsAndLeavesTheRest() throws Exception {
     Path directory = parent.resolve("report");
-    ObjectNode first = new ObjectMapper().createObjectNode().put("run", 1);
-    ObjectNode second = new ObjectMapper().createObjectNode().put("run", 2);
     ReportDirectory before =
         new ReportDirectory(
             directory, "What it is.", Map.of(Machine.WHEN, "yesterday", "processor", "old"));
-    before.add(section("floor", "first floor", List.of("too <slow>")), first);
-    before.add(section("redis", "first redis", List.of()), first);
+    before.add(section("floor", 1, "first floor", "too <slow>"));
+    before.add(section("redis", 1, "first redis"));
 
     ReportDirectory after =
         new ReportDirectory(
             directory, "What it is.", Map.of(Machine.WHEN, "today", "processor", "new"));
-    after.add(section("redis", "second redis", List.of()), second);
-    after.add(section("cpu", "second cpu", List.of()), second);
+    after.add(section("redis", 2, "second redis"));
+    after.add(section("cpu", 2, "second cpu"));
 
     String page = Files.readString(after.page());
     assertTrue(page.contains("first floor"));
@@ -114,31 +103,21 @@ class ReportDirectoryTest {
   void filesOfPartsThatAreNotToldAnyMoreAreRemoved() throws Exception {
     Path directory = parent.resolve("report");
     ReportDirectory report = new ReportDirectory(directory, "What it is.", Map.of());
-    ObjectNode json = new ObjectMapper().createObjectNode();
-    Table table = new Table("what", "µs").row("get", "1.5");
+    Figures table = Figures.list("what").add(Figure.ns("get", 1.5));
     Path other = directory.resolve("floor-2.txt");
-    report.add(
-        new Page.Section(
-            "floor", "what", "run", false, List.of(table, table), List.of(), List.of()),
-        json);
+    Report two = new Report(false).add(table).add("again", Figures.list("what"));
+    report.add(new Page.Section("floor", "what", "run", false, two));
     Files.writeString(other, "mine");
-    report.add(
-        new Page.Section("floor", "what", "run", false, List.of(table), List.of(), List.of()),
-        json);
+    report.add(new Page.Section("floor", "what", "run", false, new Report(false).add(table)));
     assertTrue(Files.exists(directory.resolve("floor-1.csv")));
     assertFalse(Files.exists(directory.resolve("floor-2.csv")));
     assertTrue(Files.exists(other));
   }
 
-  private static Page.Section section(String name, String words, List<String> missed) {
-    return new Page.Section(
-        name,
-        "what",
-        "./erda eval run " + name,
-        false,
-        List.of(new Words(words)),
-        missed,
-        List.of());
+  private static Page.Section section(String name, int run, String words, String... missed) {
+    Report report = new Report(false).words(words).given("run", run);
+    List.of(missed).forEach(report::miss);
+    return new Page.Section(name, "what", "./erda eval run " + name, false, report);
   }
 
   /** A goal is met, missed or not judged, and the three are told apart, also by a later page. */
@@ -146,20 +125,18 @@ class ReportDirectoryTest {
   void whatWasNotJudgedIsNotShown() throws Exception {
     Path directory = parent.resolve("report");
     ReportDirectory report = new ReportDirectory(directory, "What it is.", Map.of());
-    ObjectNode json = new ObjectMapper().createObjectNode();
-    List<String> unjudged = List.of("gets < puts: too short");
-    report.add(
-        new Page.Section("peers", "what", "run", true, List.of(), List.of(), unjudged), json);
+    Figures table = Figures.list("goal").add(Figure.ratio("gets < puts", 1).atMost(1));
+    report.add(new Page.Section("peers", "what", "run", true, new Report(true).add(table)));
     ReportDirectory later = new ReportDirectory(directory, "What it is.", Map.of());
     for (ReportDirectory each : List.of(report, later)) {
       String page = Files.readString(each.page());
       assertFalse(page.contains(">shown</span>"), page);
       assertTrue(page.contains("class=\"unjudged\">not judged</span>, in a quick run"), page);
       assertTrue(page.contains("<h3>Not judged</h3>"), page);
-      assertTrue(page.contains("<li>gets &lt; puts: too short</li>"), page);
+      assertTrue(page.contains("<li>a quick run can't tell: gets &lt; puts</li>"), page);
     }
     JsonNode results = new ObjectMapper().readTree(directory.resolve("results.json").toFile());
-    assertEquals("gets < puts: too short", results.at("/peers/unjudged/0").asText());
+    assertEquals("a quick run can't tell: gets < puts", results.at("/peers/unjudged/0").asText());
     assertTrue(results.at("/peers/missed").isEmpty());
   }
 

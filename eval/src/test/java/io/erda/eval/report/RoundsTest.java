@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.erda.console.Numbers;
 import io.erda.console.Progress;
+import io.erda.console.TextTable;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -33,7 +34,7 @@ class RoundsTest {
 
   @Test
   void tablesAlign() {
-    String table = new Table("name", "x").row("a", "10").row("long name", "1").toString();
+    String table = new TextTable("name", "x").row("a", "10").row("long name", "1").toString();
     assertEquals("name        x\na          10\nlong name   1\n", table);
     assertEquals("999 ns", Numbers.time(999));
     assertEquals("1.5 µs", Numbers.time(1500));

@@ -1,8 +1,13 @@
 package io.erda.eval.experiments.cleaning;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import static io.erda.eval.report.Figure.bytes;
+import static io.erda.eval.report.Figure.count;
+import static io.erda.eval.report.Figure.ns;
+import static io.erda.eval.report.Figure.number;
+import static io.erda.eval.report.Figure.perSecond;
+import static io.erda.eval.report.Figure.ratio;
+import static io.erda.eval.report.Figure.share;
+
 import io.erda.client.ErdaClient;
 import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
@@ -10,17 +15,16 @@ import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.plot.LinePlot;
 import io.erda.eval.process.ProcessException;
-import io.erda.eval.report.Part;
+import io.erda.eval.report.Figure;
+import io.erda.eval.report.Figures;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.ServerFigures;
-import io.erda.eval.report.Table;
-import io.erda.eval.report.Words;
 import io.erda.protocol.PutMode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -59,12 +63,12 @@ public final class CleaningExperiment implements Experiment {
     Dataset dataset = new Dataset(objects, VALUE_BYTES);
     MemorySegment[] keys = Dataset.keys(dataset.sequence(context.quick() ? 1 << 15 : 1 << 18, 11));
     MemorySegment value = Arena.ofAuto().allocate(VALUE_BYTES, 8).copyFrom(dataset.value(1));
-    Told told = new Told();
+    Report report = context.report();
     for (PutMode mode : PutMode.values()) {
       Windows windows = measure(context, mode, dataset, keys, value, pairs, points);
-      told.add(mode, windows);
+      tell(report, mode, windows);
     }
-    return told.report();
+    return report;
   }
 
   private static Windows measure(
@@ -243,110 +247,51 @@ public final class CleaningExperiment implements Experiment {
     return (puts ? times.puts() : times.gets()).getValueAtPercentile(99);
   }
 
-  private static double medianRatio(Windows windows, boolean puts) {
-    double[] ratios = new double[windows.on.size()];
-    for (int i = 0; i < ratios.length; i++) {
-      ratios[i] = p99(windows.on.get(i), puts) / p99(windows.off.get(i), puts);
-    }
-    return Rounds.median(ratios);
-  }
-
-  private static double median(List<PacedLoad.Times> windows, boolean puts) {
-    return Rounds.median(windows.stream().mapToDouble(times -> p99(times, puts)).toArray());
+  private static double[] p99s(List<PacedLoad.Times> windows, boolean puts) {
+    return windows.stream().mapToDouble(times -> p99(times, puts)).toArray();
   }
 
   private static String named(PutMode mode) {
     return mode == PutMode.PUBLISH ? "publish last" : "announce first";
   }
 
-  /** What is told of both kinds of puts. */
-  private static final class Told {
-    private final List<Part> parts = new ArrayList<>();
-    private final ObjectNode json = new ObjectMapper().createObjectNode();
-    private final List<String> missed = new ArrayList<>();
-
-    void add(PutMode mode, Windows windows) {
-      boolean publishes = mode == PutMode.PUBLISH;
-      ObjectNode node = publishes ? json : json.putObject("announceFirst");
-      parts.add(words("Puts " + named(mode), windows));
-      Table table = new Table("p99", "without", "cleaning", "median ratio", "at most");
-      node.put("fullRateOpsPerSecond", 2 * windows.askedPerSecond)
-          .put("busyShare", windows.busyShare());
-      node.put("bytesCopied", windows.bytesCopied);
-      node.put("cleanings", windows.cleanings).put("filesUsedAgain", windows.reused);
-      node.put("serverFaultsPerPageCopied", windows.faultsPerPageCopied());
-      for (boolean puts : new boolean[] {false, true}) {
-        String name = puts ? "put" : "get";
-        double max = puts ? PUT_RATIO_MAX : GET_RATIO_MAX;
-        double ratio = medianRatio(windows, puts);
-        table.row(
-            name,
-            Numbers.time(median(windows.off, puts)),
-            Numbers.time(median(windows.on, puts)),
-            Numbers.decimal(ratio),
-            publishes ? max : "");
-        ObjectNode times = node.putObject(name).put("medianRatio", ratio);
-        windows(times.putArray("withoutNs"), windows.off, puts);
-        windows(times.putArray("cleaningNs"), windows.on, puts);
-        if (publishes && ratio > max) {
-          missed.add(
-              String.format(
-                  Locale.ROOT,
-                  "the p99 of %ss is %.2f times as long while the log is cleaned, expected at most"
-                      + " %.1f",
-                  name,
-                  ratio,
-                  max));
-        }
-      }
-      if (publishes && windows.busyShare() < BUSY_MIN) {
-        missed.add(
-            String.format(
-                Locale.ROOT,
-                "cleaning was at work %.0f%% of its windows, must be at least half",
-                100 * windows.busyShare()));
-      }
-      table.row(
-          "either, from when it was due",
-          Numbers.time(lateness(windows.off)),
-          Numbers.time(lateness(windows.on)),
-          "",
-          "");
-      node.putObject("fromDue")
-          .put("withoutNs", lateness(windows.off))
-          .put("cleaningNs", lateness(windows.on));
-      parts.addAll(List.of(table, plot(windows)));
+  /** Nothing is expected of puts that announce first. */
+  private static void tell(Report report, PutMode mode, Windows windows) {
+    boolean publishes = mode == PutMode.PUBLISH;
+    Figure busy = share("cleaning at work, of its windows", windows.busyShare());
+    Figures about =
+        Figures.list("puts that " + named(mode))
+            .add(
+                perSecond("operations, half of the full rate", windows.askedPerSecond),
+                publishes ? busy.atLeast(BUSY_MIN) : busy,
+                bytes("copied", windows.bytesCopied),
+                count("cleanings", windows.cleanings),
+                count("files of regions used again", windows.reused),
+                number(
+                    "page faults of the server for a page copied", windows.faultsPerPageCopied()));
+    Figures figures = new Figures("p99");
+    for (boolean puts : new boolean[] {false, true}) {
+      double[] off = p99s(windows.off, puts);
+      double[] on = p99s(windows.on, puts);
+      Figure ratio = ratio("cleaning / without", Rounds.ratios(on, off));
+      figures
+          .row(puts ? "put" : "get")
+          .add(
+              ns("without", off),
+              ns("cleaning", on),
+              publishes ? ratio.atMost(puts ? PUT_RATIO_MAX : GET_RATIO_MAX) : ratio);
     }
-
-    Report report() {
-      return new Report(parts, json, missed);
-    }
-  }
-
-  private static Words words(String puts, Windows windows) {
-    return new Words(
-        String.format(
-            Locale.ROOT,
-            "%s: %,.0f operations/s, half of the full rate; cleaning at work %.0f%% of its windows,"
-                + " %,d MB copied; %,d of %,d regions' files used again; %.2f page faults of"
-                + " the server for each page copied",
-            puts,
-            windows.askedPerSecond,
-            100 * windows.busyShare(),
-            windows.bytesCopied >> 20,
-            windows.reused,
-            windows.cleanings,
-            windows.faultsPerPageCopied()));
+    figures
+        .row("either, from when it was due")
+        .add(ns("without", lateness(windows.off)), ns("cleaning", lateness(windows.on)));
+    String name = publishes ? "publishLast" : "announceFirst";
+    report.add(name, about).add(name, figures).add(plot(windows));
   }
 
   /** Grows without bound where a store can't keep up with the rate. */
   private static double lateness(List<PacedLoad.Times> windows) {
     return Rounds.median(
         windows.stream().mapToDouble(times -> times.due().getValueAtPercentile(99)).toArray());
-  }
-
-  private static void windows(ArrayNode array, List<PacedLoad.Times> windows, boolean puts) {
-    windows.forEach(times -> array.add(p99(times, puts)));
   }
 
   private static LinePlot plot(Windows windows) {

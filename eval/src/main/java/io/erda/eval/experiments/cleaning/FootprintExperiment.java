@@ -1,17 +1,19 @@
 package io.erda.eval.experiments.cleaning;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import static io.erda.eval.report.Figure.bytes;
+import static io.erda.eval.report.Figure.ns;
+import static io.erda.eval.report.Figure.number;
+import static io.erda.eval.report.Figure.perSecond;
+
 import io.erda.client.ErdaClient;
-import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.plot.LinePlot;
 import io.erda.eval.process.ProcessException;
+import io.erda.eval.report.Figures;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.ServerFigures;
-import io.erda.eval.report.Table;
 import io.erda.logstore.ObjectLayout;
 import io.erda.server.ServerOptions;
 import java.io.IOException;
@@ -21,6 +23,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 /**
  * What a store takes while it is overwritten, with the options that a user gets without asking: the
@@ -72,7 +75,7 @@ public final class FootprintExperiment implements Experiment {
     } catch (IOException e) {
       throw new ProcessException("footprint: " + e.getMessage(), e);
     }
-    return report(course, figures);
+    return tell(context.report(), course, figures);
   }
 
   private static void overwrite(
@@ -151,46 +154,26 @@ public final class FootprintExperiment implements Experiment {
     return TIMES_LIVE_MAX * liveBytes() + REGIONS_BEYOND_MAX * ServerOptions.DEFAULTS.regionBytes();
   }
 
-  private static Report report(Course course, Map<String, Long> figures) {
-    double copiedPerByte =
-        (double) ServerFigures.figure(figures, "cleaner.bytes.copied")
-            / ServerFigures.figure(figures, "objects.bytes.published");
+  private static Report tell(Report report, Course course, Map<String, Long> figures) {
     double first = course.rate(0);
-    double last = course.rate(MINUTES - 1);
-    long most = course.fileBytesMax();
-    Table table =
-        new Table("footprint", "")
-            .row("live bytes", Numbers.count(liveBytes()))
-            .row("files at most, bytes", Numbers.count(most))
-            .row("allowed", Numbers.count(fileBytesAllowed()))
-            .row("puts/s, first minute", Numbers.count(first))
-            .row("puts/s, last minute", Numbers.count(last))
-            .row("copied per byte put", Numbers.decimal(copiedPerByte));
-    ObjectNode json = new ObjectMapper().createObjectNode();
-    json.put("liveBytes", liveBytes())
-        .put("fileBytesMax", most)
-        .put("fileBytesAllowed", fileBytesAllowed())
-        .put("copiedPerByte", copiedPerByte);
-    ArrayNode minutes = json.putArray("putsPerSecondByMinute");
-    for (int minute = 0; minute < MINUTES; minute++) {
-      minutes.add(course.rate(minute));
-    }
-    List<String> missed = new ArrayList<>();
-    if (most > fileBytesAllowed()) {
-      missed.add(
-          "the files took "
-              + Numbers.count(most)
-              + " bytes, expected at most "
-              + Numbers.count(fileBytesAllowed()));
-    }
-    if (last < first) {
-      missed.add(
-          Numbers.count(last)
-              + " puts a second in the last minute, expected at least the "
-              + Numbers.count(first)
-              + " of the first");
-    }
-    return new Report(List.of(table, plot(course)), json, missed);
+    double copied = ServerFigures.figure(figures, "cleaner.bytes.copied");
+    return report
+        .add(
+            Figures.list("footprint")
+                .add(
+                    bytes("live objects", liveBytes()),
+                    bytes("files at most", course.fileBytesMax())
+                        .atMost(fileBytesAllowed())
+                        .atAnySize(),
+                    perSecond("puts, first minute", first),
+                    perSecond("puts, last minute", course.rate(MINUTES - 1)).atLeast(first),
+                    number(
+                        "copied per byte put",
+                        copied / ServerFigures.figure(figures, "objects.bytes.published"))))
+        .given(
+            "putsPerSecondByMinute",
+            IntStream.range(0, MINUTES).mapToDouble(course::rate).toArray())
+        .add(plot(course));
   }
 
   private static LinePlot plot(Course course) {

@@ -1,18 +1,21 @@
 package io.erda.eval.experiments.cleaning;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import static io.erda.eval.report.Figure.bytes;
+import static io.erda.eval.report.Figure.count;
+import static io.erda.eval.report.Figure.number;
+import static io.erda.eval.report.Figure.perSecond;
+import static io.erda.eval.report.Figure.ratio;
+
 import io.erda.client.ErdaClient;
-import io.erda.console.Numbers;
 import io.erda.console.Progress;
 import io.erda.eval.Experiment;
 import io.erda.eval.load.Overwriter;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.process.ProcessException;
+import io.erda.eval.report.Figures;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.ServerFigures;
-import io.erda.eval.report.Table;
 import io.erda.logstore.ObjectLayout;
 import io.erda.server.StoreVerifier;
 import io.erda.server.VerifyReport;
@@ -21,7 +24,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 
 /**
  * A store of fixed size that two processes overwrite many times its capacity, while they and the
@@ -64,26 +66,18 @@ public final class OverwriteExperiment implements Experiment {
 
   @Override
   public Report run(Context context) throws InterruptedException {
-    Table table =
-        new Table(
-            "overwritten " + times(context) + " times, " + LIVE_PERCENT + "% live",
-            "puts",
-            "MB/s, first half",
-            "second half",
-            "copied per byte",
-            "files at most",
-            "kills");
-    ObjectNode json = new ObjectMapper().createObjectNode();
-    List<String> missed = new ArrayList<>();
+    Figures figures =
+        new Figures("overwritten " + times(context) + " times, " + LIVE_PERCENT + "% live");
+    Report report = context.report().add(figures);
     for (String distribution : List.of("uniform", "zipfian")) {
       try (Run run = new Run(context, distribution)) {
         run.run();
-        run.report(table, json.putObject(distribution), missed);
+        run.tell(report, figures.row(distribution));
       } catch (IOException e) {
         throw new ProcessException("overwrite: " + e.getMessage(), e);
       }
     }
-    return new Report(table, json, missed);
+    return report;
   }
 
   /** One store and its processes. */
@@ -132,7 +126,7 @@ public final class OverwriteExperiment implements Experiment {
       }
       workers.forEach(Overwriter::check);
       workers.forEach(Overwriter::awaitChecked);
-      count();
+      note();
       workers.forEach(Overwriter::end);
       store.close();
       StoreVerifier.verify(store.data()).findings().stream()
@@ -173,7 +167,7 @@ public final class OverwriteExperiment implements Experiment {
         if (killsWorker) {
           killWorker(slice / 4 % WORKERS, until);
         } else {
-          count();
+          note();
           store.server().kill();
           store.startAgain();
         }
@@ -212,7 +206,7 @@ public final class OverwriteExperiment implements Experiment {
     }
 
     /** What the server that lives has done. */
-    private void count() {
+    private void note() {
       try (ErdaClient client = store.connect()) {
         var figures = client.stats();
         copied += ServerFigures.figure(figures, "cleaner.bytes.copied");
@@ -230,43 +224,19 @@ public final class OverwriteExperiment implements Experiment {
               .toArray());
     }
 
-    void report(Table table, ObjectNode json, List<String> missed) {
-      long puts = workers.stream().mapToLong(Overwriter::done).sum();
-      double copiedPerByte = copied / (double) published;
-      table.row(
-          distribution,
-          Numbers.count(puts),
-          Numbers.count(half(false) / 1e6),
-          Numbers.count(half(true) / 1e6),
-          Numbers.decimal(copiedPerByte),
-          Numbers.count(bytesMax >> 20) + " MB of " + Numbers.count(capacity >> 20),
-          kills);
-      json.put("puts", puts)
-          .put("capacityBytes", capacity)
-          .put("copiedPerByte", copiedPerByte)
-          .put("fileBytesMax", bytesMax)
-          .put("kills", kills);
-      ArrayNode slices = json.putArray("bytesPerSecond");
-      rates.forEach(slices::add);
-      findings.forEach(what -> missed.add(distribution + ": " + what));
-      if (half(true) < STEADY_MIN * half(false)) {
-        missed.add(
-            String.format(
-                Locale.ROOT,
-                "%s: %.0f MB/s in the second half, %.0f in the first, expected at least %.1f times",
-                distribution,
-                half(true) / 1e6,
-                half(false) / 1e6,
-                STEADY_MIN));
-      }
-      if (bytesMax > capacity + LEAVING_MAX * regionBytes) {
-        missed.add(
-            distribution
-                + ": files of regions took "
-                + Numbers.count(bytesMax)
-                + " bytes, capacity is "
-                + Numbers.count(capacity));
-      }
+    void tell(Report report, Figures.Row row) {
+      row.add(
+          count("puts", workers.stream().mapToLong(Overwriter::done).sum()),
+          perSecond("bytes, first half", half(false)),
+          perSecond("bytes, second half", half(true)),
+          ratio("second half / first", half(true) / half(false)).atLeast(STEADY_MIN),
+          number("copied per byte", copied / (double) published),
+          bytes("capacity", capacity),
+          bytes("files at most", bytesMax).atMost(capacity + LEAVING_MAX * regionBytes).atAnySize(),
+          count("kills", kills));
+      report.given(
+          distribution + "BytesPerSecond", rates.stream().mapToDouble(rate -> rate).toArray());
+      findings.forEach(what -> report.miss(distribution + ": " + what));
     }
 
     @Override

@@ -1,18 +1,20 @@
 package io.erda.eval.experiments.cleaning;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import static io.erda.eval.report.Figure.count;
+import static io.erda.eval.report.Figure.number;
+import static io.erda.eval.report.Figure.perSecond;
+import static io.erda.eval.report.Figure.words;
+
 import io.erda.client.ErdaClient;
-import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
+import io.erda.eval.report.Figures;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.ServerFigures;
-import io.erda.eval.report.Table;
 import io.erda.logstore.ObjectLayout;
 import io.erda.protocol.ErdaException;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -46,27 +48,23 @@ public final class UtilisationExperiment implements Experiment {
   @Override
   public Report run(Context context) throws InterruptedException {
     long capacity = context.quick() ? 32L << 20 : 512L << 20;
-    Table table = new Table("live", "copied per byte written", "puts/s", "cleanings", "");
-    ObjectNode json = new ObjectMapper().createObjectNode();
-    List<String> missed = new ArrayList<>();
+    Figures figures = new Figures("% live");
+    Report report = context.report().add(figures);
     for (int percent : LIVE_PERCENTS) {
       Measured measured = measure(context, capacity, percent);
-      table.row(
-          percent + "%",
-          measured.full == null ? Numbers.decimal(measured.copiedPerByte) : "",
-          measured.full == null ? Numbers.count(measured.putsPerSecond) : "",
-          Numbers.count(measured.cleanings),
-          measured.full == null ? "" : "full");
-      json.putObject(Integer.toString(percent))
-          .put("copiedPerByte", measured.copiedPerByte)
-          .put("putsPerSecond", measured.putsPerSecond)
-          .put("cleanings", measured.cleanings)
-          .put("full", measured.full != null);
-      if (measured.full != null && percent <= WORKS_PERCENT) {
-        missed.add("a store that is " + percent + "% live does not go on: " + measured.full);
+      boolean goesOn = measured.full == null;
+      figures
+          .row(percent)
+          .add(
+              number("copied per byte written", goesOn ? measured.copiedPerByte : Double.NaN),
+              perSecond("puts", goesOn ? measured.putsPerSecond : Double.NaN),
+              count("cleanings", measured.cleanings),
+              words("the store", goesOn ? "goes on" : "is full"));
+      if (!goesOn && percent <= WORKS_PERCENT) {
+        report.miss("a store that is " + percent + "% live does not go on: " + measured.full);
       }
     }
-    return new Report(table, json, missed);
+    return report;
   }
 
   private record Measured(

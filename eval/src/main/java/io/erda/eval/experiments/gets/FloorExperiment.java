@@ -1,20 +1,19 @@
 package io.erda.eval.experiments.gets;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import static io.erda.eval.report.Figure.ns;
+import static io.erda.eval.report.Figure.ratio;
+
 import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.floor.BesideFloor;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.load.StoreSize;
+import io.erda.eval.report.Figures;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
-import io.erda.eval.report.Table;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 
 /**
  * How near a blocking get is to the least that a get can be.
@@ -28,6 +27,8 @@ public final class FloorExperiment implements Experiment {
   private static final int VALUE_BYTES = 1024;
   private static final int SEQUENCE = 1 << 19;
   private static final double RATIO_MAX = 1.3;
+  private static final String FLOOR = "floor";
+  private static final String GET = "get";
   private static final String FLOOR_AHEAD = "floor, keys known";
   private static final String GET_AHEAD = "get, keys known";
 
@@ -44,51 +45,19 @@ public final class FloorExperiment implements Experiment {
 
   @Override
   public Report run(Context context) throws InterruptedException {
-    Table table =
-        new Table(
-            "objects",
-            "floor",
-            "get",
-            "get / floor",
-            "floor min…max",
-            "get min…max",
-            "keys known: floor",
-            "get");
-    ObjectNode json = new ObjectMapper().createObjectNode();
-    ArrayNode runs =
-        json.put("valueBytes", VALUE_BYTES).put("ratioMax", RATIO_MAX).putArray("runs");
-    List<String> missed = new ArrayList<>();
+    Figures figures = new Figures("objects");
     for (int objects : context.quick() ? new int[] {20_000} : new int[] {100_000, 1_000_000}) {
       Rounds rounds = runWith(objects, context);
-      double floor = rounds.median("floor");
-      double get = rounds.median("get");
-      table.row(
-          Numbers.count(objects),
-          Numbers.time(floor),
-          Numbers.time(get),
-          Numbers.decimal(get / floor),
-          Numbers.time(rounds.min("floor")) + "…" + Numbers.time(rounds.max("floor")),
-          Numbers.time(rounds.min("get")) + "…" + Numbers.time(rounds.max("get")),
-          Numbers.time(rounds.median(FLOOR_AHEAD)),
-          Numbers.time(rounds.median(GET_AHEAD)));
-      runs.addObject()
-          .put("objects", objects)
-          .put("floorNs", floor)
-          .put("getNs", get)
-          .put("ratio", get / floor)
-          .put("keysKnownFloorNs", rounds.median(FLOOR_AHEAD))
-          .put("keysKnownGetNs", rounds.median(GET_AHEAD));
-      if (get / floor > RATIO_MAX) {
-        missed.add(
-            String.format(
-                Locale.ROOT,
-                "at %d objects a get takes %.2f times the floor, expected at most %.1f",
-                objects,
-                get / floor,
-                RATIO_MAX));
-      }
+      figures
+          .row(objects)
+          .add(
+              ns(FLOOR, rounds.values(FLOOR)),
+              ns(GET, rounds.values(GET)),
+              ratio("get / floor", rounds.median(GET) / rounds.median(FLOOR)).atMost(RATIO_MAX),
+              ns(FLOOR_AHEAD, rounds.median(FLOOR_AHEAD)),
+              ns(GET_AHEAD, rounds.median(GET_AHEAD)));
     }
-    return new Report(table, json, missed);
+    return context.report().given("valueBytes", VALUE_BYTES).add(figures);
   }
 
   private Rounds runWith(int objects, Context context) {
@@ -102,8 +71,8 @@ public final class FloorExperiment implements Experiment {
       try (BesideFloor beside = BesideFloor.open(store, keys, VALUE_BYTES)) {
         Rounds rounds =
             new Rounds()
-                .measure("floor", () -> beside.floorNs(true))
-                .measure("get", () -> beside.getNs(true))
+                .measure(FLOOR, () -> beside.floorNs(true))
+                .measure(GET, () -> beside.getNs(true))
                 .measure(FLOOR_AHEAD, () -> beside.floorNs(false))
                 .measure(GET_AHEAD, () -> beside.getNs(false))
                 .run(context.quick() ? 4 : 6, context.quick() ? 3 : 15, context.progress());

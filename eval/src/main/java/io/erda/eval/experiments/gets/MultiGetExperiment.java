@@ -1,26 +1,23 @@
 package io.erda.eval.experiments.gets;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import static io.erda.eval.report.Figure.ns;
+import static io.erda.eval.report.Figure.ratio;
+
 import io.erda.client.ErdaClient;
-import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.floor.BesideFloor;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.load.StoreSize;
 import io.erda.eval.process.ProcessException;
+import io.erda.eval.report.Figures;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
-import io.erda.eval.report.Table;
-import io.erda.eval.report.Words;
 import io.erda.protocol.ErdaException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 
 /**
  * What one call for 16 keys takes beside 16 calls for one key each, over shared memory, of objects
@@ -49,75 +46,28 @@ public final class MultiGetExperiment implements Experiment {
   @Override
   public Report run(Context context) throws InterruptedException {
     int objects = context.quick() ? 20_000 : 1_000_000;
-    Table table =
-        new Table(
-            "value bytes",
-            "single, a key",
-            "getAll, a key",
-            "ratio",
-            "ratio min…max",
-            "single min…max",
-            "getAll min…max",
-            "floor, a key",
-            "single / floor",
-            "getAll / floor");
-    ObjectNode json = new ObjectMapper().createObjectNode();
-    ArrayNode runs = json.put("objects", objects).put("ratioMax", RATIO_MAX).putArray("runs");
-    List<String> missed = new ArrayList<>();
+    Figures figures = new Figures("bytes of a value");
     for (int valueBytes : new int[] {64, 1024}) {
       Rounds rounds = runWith(new Dataset(objects, valueBytes), context);
-      double[] ratios = ratios(rounds);
-      double ratio = Rounds.median(ratios);
-      double least = Arrays.stream(ratios).min().orElseThrow();
-      double most = Arrays.stream(ratios).max().orElseThrow();
-      table.row(
-          Numbers.count(valueBytes),
-          Numbers.time(rounds.median(SINGLE)),
-          Numbers.time(rounds.median(TOGETHER)),
-          Numbers.decimal(ratio),
-          Numbers.decimal(least) + "…" + Numbers.decimal(most),
-          Numbers.time(rounds.min(SINGLE)) + "…" + Numbers.time(rounds.max(SINGLE)),
-          Numbers.time(rounds.min(TOGETHER)) + "…" + Numbers.time(rounds.max(TOGETHER)),
-          Numbers.time(rounds.median(FLOOR)),
-          Numbers.decimal(rounds.median(SINGLE) / rounds.median(FLOOR)),
-          Numbers.decimal(rounds.median(TOGETHER) / rounds.median(FLOOR)));
-      runs.addObject()
-          .put("valueBytes", valueBytes)
-          .put("singleNs", rounds.median(SINGLE))
-          .put("togetherNs", rounds.median(TOGETHER))
-          .put("floorNs", rounds.median(FLOOR))
-          .put("singleTimesFloor", rounds.median(SINGLE) / rounds.median(FLOOR))
-          .put("togetherTimesFloor", rounds.median(TOGETHER) / rounds.median(FLOOR))
-          .put("ratio", ratio)
-          .put("ratioLeast", least)
-          .put("ratioMost", most);
-      if (ratio > RATIO_MAX) {
-        missed.add(
-            String.format(
-                Locale.ROOT,
-                "of values of %d bytes getAll takes %.2f times as long as gets, expected at most"
-                    + " %.1f",
-                valueBytes,
-                ratio,
-                RATIO_MAX));
-      }
+      figures
+          .row(valueBytes)
+          .add(
+              ns("get, a key", rounds.values(SINGLE)),
+              ns("getAll, a key", rounds.values(TOGETHER)),
+              ratio("getAll / get", Rounds.ratios(rounds.values(TOGETHER), rounds.values(SINGLE)))
+                  .atMost(RATIO_MAX),
+              ns(FLOOR, rounds.median(FLOOR)),
+              ratio("get / floor", rounds.median(SINGLE) / rounds.median(FLOOR)),
+              ratio("getAll / floor", rounds.median(TOGETHER) / rounds.median(FLOOR)));
     }
-    Words floor =
-        new Words(
+    return context
+        .report()
+        .given("objects", objects)
+        .add(figures)
+        .words(
             "The floor is the least that single gets can take, one after the other: neighbourhood"
                 + " and object are copied from the store's own files and the checksum is computed."
                 + " getAll overlaps the cache misses of its keys, and so can take less.");
-    return new Report(List.of(table, floor), json, missed);
-  }
-
-  /** Of each round: what the two took in it. */
-  private static double[] ratios(Rounds rounds) {
-    double[] ratios = rounds.values(TOGETHER);
-    double[] single = rounds.values(SINGLE);
-    for (int i = 0; i < ratios.length; i++) {
-      ratios[i] /= single[i];
-    }
-    return ratios;
   }
 
   private Rounds runWith(Dataset dataset, Context context) {

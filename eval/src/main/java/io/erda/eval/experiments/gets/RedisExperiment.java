@@ -1,9 +1,10 @@
 package io.erda.eval.experiments.gets;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import static io.erda.eval.report.Figure.count;
+import static io.erda.eval.report.Figure.perSecond;
+import static io.erda.eval.report.Figure.ratio;
+
 import io.erda.client.ErdaClient;
-import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.floor.Floor;
 import io.erda.eval.load.Dataset;
@@ -15,15 +16,14 @@ import io.erda.eval.process.Programs;
 import io.erda.eval.redis.RedisBenchmark;
 import io.erda.eval.redis.RedisClient;
 import io.erda.eval.redis.RedisServer;
+import io.erda.eval.report.Figure;
+import io.erda.eval.report.Figures;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
-import io.erda.eval.report.Table;
-import io.erda.eval.report.Words;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Supplier;
 
@@ -97,104 +97,45 @@ public final class RedisExperiment implements Experiment {
       benchmark = benchmark(context, redis);
     }
     Floor floor = Floor.of(context, dataset, Dataset.keys(dataset.sequence(1 << 16, 7)));
-    return report(asItIs, awake, floor, benchmark);
+    Figures figures = new Figures("operation", "machine");
+    tell(figures, asItIs, "as it is", READ_RATIO_MIN, UPDATE_RATIO_MIN, floor);
+    tell(figures, awake, "cores awake", 0, 0, floor);
+    Report report = context.report().given("valueBytes", VALUE_BYTES).add(figures);
+    return floor.tell(report).words(benchmark);
   }
 
-  private static Report report(Rounds asItIs, Rounds awake, Floor floor, String benchmark) {
-    double reads = readRatio(asItIs);
-    double updates = updateRatio(asItIs);
-    Table table =
-        new Table(
-            "operation",
-            "machine",
-            "Redis ops/s",
-            "Erda ops/s",
-            "ratio",
-            "must be",
-            "Erda / floor");
-    row(
-        table,
-        "read",
-        "as it is",
-        asItIs,
-        REDIS_GET,
-        ERDA_GET,
-        "> 30",
-        floor.times(erdaNs(asItIs, ERDA_GET), 0));
-    row(
-        table,
-        "update",
-        "as it is",
-        asItIs,
-        REDIS_SET,
-        ERDA_PUT,
-        "> 10",
-        floor.times(erdaNs(asItIs, ERDA_PUT), 100));
-    row(table, "read", "cores awake", awake, REDIS_GET, ERDA_GET, "", "");
-    row(table, "update", "cores awake", awake, REDIS_SET, ERDA_PUT, "", "");
-    ObjectNode json = new ObjectMapper().createObjectNode();
-    json.put("valueBytes", VALUE_BYTES);
-    floor.tell(json);
-    json.put("getTimesFloor", erdaNs(asItIs, ERDA_GET) / floor.getNs())
-        .put("putTimesFloor", erdaNs(asItIs, ERDA_PUT) / floor.putNs());
-    figures(json, asItIs);
-    figures(json.putObject("coresAwake"), awake);
-    List<String> missed = new ArrayList<>();
-    if (reads <= READ_RATIO_MIN) {
-      missed.add(
-          String.format(
-              Locale.ROOT,
-              "reads are %.1f times Redis's, expected more than %.0f",
-              reads,
-              READ_RATIO_MIN));
-    }
-    if (updates <= UPDATE_RATIO_MIN) {
-      missed.add(
-          String.format(
-              Locale.ROOT,
-              "updates are %.1f times Redis's, expected more than %.0f",
-              updates,
-              UPDATE_RATIO_MIN));
-    }
-    return new Report(List.of(table, Floor.words(), new Words(benchmark)), json, missed);
+  private static void tell(
+      Figures figures,
+      Rounds rounds,
+      String machine,
+      double readRatioMin,
+      double updateRatioMin,
+      Floor floor) {
+    tell(figures, "read", machine, rounds, REDIS_GET, ERDA_GET, readRatioMin, floor, 0);
+    tell(figures, "update", machine, rounds, REDIS_SET, ERDA_PUT, updateRatioMin, floor, 100);
   }
 
-  private static void row(
-      Table table,
+  /**
+   * @param ratioMin 0 where nothing is expected
+   */
+  private static void tell(
+      Figures figures,
       String operation,
       String machine,
       Rounds rounds,
       String redis,
       String erda,
-      String target,
-      String timesFloor) {
-    table.row(
-        operation,
-        machine,
-        Numbers.count(rounds.median(redis)),
-        Numbers.count(rounds.median(erda)),
-        Numbers.decimal(rounds.median(erda) / rounds.median(redis)),
-        target,
-        timesFloor);
-  }
-
-  private static double erdaNs(Rounds rounds, String operation) {
-    return 1e9 / rounds.median(operation);
-  }
-
-  private static void figures(ObjectNode json, Rounds rounds) {
-    for (String name : List.of(REDIS_GET, ERDA_GET, REDIS_SET, ERDA_PUT)) {
-      json.put(name.replace(' ', '_') + "_ops_per_second", rounds.median(name));
-    }
-    json.put("readRatio", readRatio(rounds)).put("updateRatio", updateRatio(rounds));
-  }
-
-  private static double readRatio(Rounds rounds) {
-    return rounds.median(ERDA_GET) / rounds.median(REDIS_GET);
-  }
-
-  private static double updateRatio(Rounds rounds) {
-    return rounds.median(ERDA_PUT) / rounds.median(REDIS_SET);
+      double ratioMin,
+      Floor floor,
+      int putPercent) {
+    Figure ratio = ratio("Erda / Redis", rounds.median(erda) / rounds.median(redis));
+    figures
+        .row(operation, machine)
+        .add(
+            perSecond("Redis", rounds.values(redis)),
+            perSecond("Erda", rounds.values(erda)),
+            ratioMin > 0 ? ratio.over(ratioMin) : ratio,
+            floor.beside(1e9 / rounds.median(erda), putPercent));
   }
 
   /** What Redis's own benchmark says of the same server, so that nobody need believe our client. */

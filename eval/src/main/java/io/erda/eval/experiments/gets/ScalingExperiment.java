@@ -1,17 +1,18 @@
 package io.erda.eval.experiments.gets;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.erda.console.Numbers;
+import static io.erda.eval.report.Figure.perSecond;
+import static io.erda.eval.report.Figure.ratio;
+
 import io.erda.eval.Experiment;
 import io.erda.eval.load.LoadChild;
 import io.erda.eval.load.LoadPhase;
 import io.erda.eval.load.LoadResult;
 import io.erda.eval.load.YcsbStore;
+import io.erda.eval.report.Figure;
+import io.erda.eval.report.Figures;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
-import io.erda.eval.report.Table;
 import java.util.List;
-import java.util.Locale;
 
 /**
  * What a second reader adds: YCSB-C with one client thread, with two, and with two processes, in
@@ -19,6 +20,8 @@ import java.util.Locale;
  */
 public final class ScalingExperiment implements Experiment {
   private static final double RATIO_MIN = 1.5;
+  private static final String ONE = "one thread";
+  private static final String TWO = "two threads";
 
   @Override
   public String name() {
@@ -40,14 +43,14 @@ public final class ScalingExperiment implements Experiment {
       context.progress().step("one thread, two threads, two processes");
       Rounds rounds =
           new Rounds()
-              .measure("one thread", () -> rate(first, store, 1, operations))
-              .measure("two threads", () -> rate(first, store, 2, 2 * operations))
+              .measure(ONE, () -> rate(first, store, 1, operations))
+              .measure(TWO, () -> rate(first, store, 2, 2 * operations))
               .measure("two processes", () -> rateOfTwo(first, second, store, operations))
               .run(1, context.quick() ? 1 : 5, context.progress());
       context.progress().done("");
       first.end();
       second.end();
-      return report(rounds);
+      return tell(context.report(), rounds);
     }
   }
 
@@ -70,25 +73,16 @@ public final class ScalingExperiment implements Experiment {
     return store.phase("workloadc", threads, operations).withWarmup(operations / 5);
   }
 
-  private static Report report(Rounds rounds) {
-    Table table = new Table("clients", "reads/s", "ratio");
-    ObjectNode json = new ObjectMapper().createObjectNode();
-    double one = rounds.median("one thread");
-    for (String name : List.of("one thread", "two threads", "two processes")) {
-      double rate = rounds.median(name);
-      table.row(name, Numbers.count(rate), Numbers.decimal(rate / one));
-      json.putObject(name.replace(' ', '_')).put("opsPerSecond", rate).put("ratio", rate / one);
+  private static Report tell(Report report, Rounds rounds) {
+    Figures figures = new Figures("clients");
+    for (String name : List.of(ONE, TWO, "two processes")) {
+      Figure ratio = ratio("beside one", rounds.median(name) / rounds.median(ONE));
+      figures
+          .row(name)
+          .add(
+              perSecond("reads", rounds.values(name)),
+              name.equals(TWO) ? ratio.atLeast(RATIO_MIN) : ratio);
     }
-    double ratio = rounds.median("two threads") / one;
-    List<String> missed =
-        ratio >= RATIO_MIN
-            ? List.of()
-            : List.of(
-                String.format(
-                    Locale.ROOT,
-                    "two threads read %.2f times as fast as one, expected at least %.1f",
-                    ratio,
-                    RATIO_MIN));
-    return new Report(table, json, missed);
+    return report.add(figures);
   }
 }

@@ -1,15 +1,17 @@
 package io.erda.eval.experiments.keeping;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.erda.console.Numbers;
+import static io.erda.eval.report.Figure.number;
+import static io.erda.eval.report.Figure.perSecond;
+import static io.erda.eval.report.Figure.ratio;
+
 import io.erda.eval.Experiment;
 import io.erda.eval.load.Overwriter;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.process.Child;
 import io.erda.eval.process.ProcessException;
+import io.erda.eval.report.Figures;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
-import io.erda.eval.report.Table;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -40,11 +42,11 @@ public final class BackupExperiment implements Experiment {
 
   @Override
   public Report run(Context context) throws InterruptedException {
-    int rounds = context.rounds() > 0 ? context.rounds() : context.quick() ? 2 : 5;
+    int rounds = context.roundsOr(5, 2);
     int keys = context.quick() ? 20_000 : 200_000;
-    List<Double> ratios = new ArrayList<>();
-    List<Double> seconds = new ArrayList<>();
-    Table table = new Table("round", "puts/s without", "with a backup", "ratio", "backup, s");
+    double[] with = new double[rounds];
+    double[] without = new double[rounds];
+    double[] seconds = new double[rounds];
     try (ServedStore store = ServedStore.create(context, name(), List.of());
         Load load = new Load(context, store, keys)) {
       context.progress().step("backup");
@@ -52,16 +54,9 @@ public final class BackupExperiment implements Experiment {
       for (int round = 0; round < rounds; round++) {
         context.progress().at("round " + (round + 1) + " of " + rounds);
         Copy copy = load.backUp();
-        double with = load.rate();
-        double without = load.without(copy.seconds());
-        ratios.add(with / without);
-        seconds.add(copy.seconds());
-        table.row(
-            round + 1,
-            Numbers.count(without),
-            Numbers.count(with),
-            Numbers.decimal(with / without),
-            Numbers.decimal(copy.seconds()));
+        with[round] = load.rate();
+        without[round] = load.without(copy.seconds());
+        seconds[round] = copy.seconds();
         if (round == rounds - 1) {
           load.restoreElsewhere(copy);
         }
@@ -72,7 +67,17 @@ public final class BackupExperiment implements Experiment {
     } catch (IOException e) {
       throw new ProcessException("backup: " + e.getMessage(), e);
     }
-    return report(table, ratios, seconds, keys * WORKERS);
+    return context
+        .report()
+        .given("objects", keys * WORKERS)
+        .given("valueBytes", VALUE_BYTES)
+        .add(
+            Figures.list("backup")
+                .add(
+                    perSecond("puts without", without),
+                    perSecond("puts with a backup", with),
+                    ratio("with / without", Rounds.ratios(with, without)).atLeast(THROUGHPUT_MIN),
+                    number("seconds of a backup", seconds)));
   }
 
   /**
@@ -189,28 +194,5 @@ public final class BackupExperiment implements Experiment {
     public void close() {
       workers.forEach(Overwriter::close);
     }
-  }
-
-  private static Report report(
-      Table table, List<Double> ratios, List<Double> seconds, int objects) {
-    double ratio = median(ratios);
-    ObjectNode json = new ObjectMapper().createObjectNode();
-    json.put("objects", objects)
-        .put("valueBytes", VALUE_BYTES)
-        .put("throughputRatio", ratio)
-        .put("backupSeconds", median(seconds));
-    List<String> missed = new ArrayList<>();
-    if (ratio < THROUGHPUT_MIN) {
-      missed.add(
-          Numbers.decimal(ratio)
-              + " times the throughput while a backup is made, expected at least "
-              + THROUGHPUT_MIN);
-    }
-    table.row("median", "", "", Numbers.decimal(ratio), Numbers.decimal(median(seconds)));
-    return new Report(table, json, missed);
-  }
-
-  private static double median(List<Double> values) {
-    return Rounds.median(values.stream().mapToDouble(value -> value).toArray());
   }
 }

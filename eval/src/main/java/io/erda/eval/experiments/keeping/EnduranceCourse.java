@@ -1,15 +1,14 @@
 package io.erda.eval.experiments.keeping;
 
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.erda.console.Numbers;
+import static io.erda.eval.report.Figure.ns;
+import static io.erda.eval.report.Figure.number;
+
 import io.erda.eval.plot.LinePlot;
-import io.erda.eval.report.Part;
+import io.erda.eval.report.Figures;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
-import io.erda.eval.report.Table;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
@@ -109,44 +108,28 @@ final class EnduranceCourse {
     samples.add(sample);
   }
 
-  /** Puts the figures, beginning and end beside each other, into parts, JSON and what is missed. */
-  void report(boolean judged, List<Part> parts, ObjectNode json, List<String> missed) {
+  /** Adds what must not grow, beginning and end beside each other, and the course of it all. */
+  void tell(Report report) {
     int first = Math.min(SETTLING, samples.size() - 1);
     List<Sample> beginning = samples.subList(first, Math.min(first + JUDGED, samples.size()));
     List<Sample> end = samples.subList(Math.max(first, samples.size() - JUDGED), samples.size());
-    Table table = new Table("", "after ten minutes", "at the end", "allowed");
+    Figures figures = new Figures("what must not grow");
     for (Flat flat : FLAT) {
-      double was = median(beginning, flat.of());
-      double is = median(end, flat.of());
-      double allowed = flat.allowed(beginning, end);
-      table.row(
-          flat.what(),
-          Numbers.decimal(was),
-          Numbers.decimal(is),
-          judged ? Numbers.decimal(allowed) : "");
-      if (judged && is > allowed) {
-        missed.add(
-            String.format(
-                Locale.ROOT,
-                "%s: %.2f at the end, %.2f after ten minutes, allowed are %.2f",
-                flat.what(),
-                is,
-                was,
-                allowed));
-      }
-      putCourse(flat.what(), flat.of(), json);
+      figures
+          .row(flat.what())
+          .add(
+              number("after ten minutes", median(beginning, flat.of())),
+              number("at the end", median(end, flat.of())).atMost(flat.allowed(beginning, end)),
+              number("all cycles", values(flat.of())));
     }
-    MACHINE.forEach((what, of) -> {
-      table.row(what, Numbers.decimal(median(beginning, of)), Numbers.decimal(median(end, of)), "");
-      putCourse(what, of, json);
-    });
-    parts.add(table);
-    parts.add(plot());
-  }
-
-  private void putCourse(String what, ToDoubleFunction<Sample> of, ObjectNode json) {
-    ArrayNode course = json.putArray(what);
-    samples.forEach(sample -> course.add(of.applyAsDouble(sample)));
+    MACHINE.forEach((what, of) ->
+        figures
+            .row(what)
+            .add(
+                number("after ten minutes", median(beginning, of)),
+                number("at the end", median(end, of)),
+                number("all cycles", values(of))));
+    report.add("course", figures).add(plot());
   }
 
   private static double median(List<Sample> samples, ToDoubleFunction<Sample> of) {

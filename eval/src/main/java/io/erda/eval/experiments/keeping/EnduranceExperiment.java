@@ -1,15 +1,12 @@
 package io.erda.eval.experiments.keeping;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.erda.console.Numbers;
+import static io.erda.eval.report.Figure.count;
+
 import io.erda.eval.Experiment;
 import io.erda.eval.process.ProcessException;
-import io.erda.eval.report.Part;
-import io.erda.eval.report.Table;
+import io.erda.eval.report.Figures;
+import io.erda.eval.report.Report;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.List;
 
 /**
  * Two hours of load, kills, backups, full disks and restarts: nothing is lost, and memory,
@@ -35,35 +32,25 @@ public final class EnduranceExperiment implements Experiment {
 
   @Override
   public Report run(Context context) throws InterruptedException {
-    int cycles = context.rounds() > 0 ? context.rounds() : context.quick() ? QUICK_CYCLES : CYCLES;
+    int cycles = context.roundsOr(CYCLES, QUICK_CYCLES);
     try (EnduranceRun run =
         new EnduranceRun(context, cycles, context.quick() ? QUICK_CYCLE_NS : CYCLE_NS)) {
       run.run();
-      return report(run, !context.quick());
+      Report report =
+          context
+              .report()
+              .add(
+                  Figures.list("what happened")
+                      .add(
+                          count("puts of the overwriting processes", run.puts()),
+                          count("kills", run.kills()),
+                          count("servers ended by a signal", run.stops()),
+                          count("backups restored and verified", run.backups()),
+                          count("full disks", run.fullDisks())));
+      run.course().tell(report);
+      return report;
     } catch (IOException e) {
       throw new ProcessException("endurance: " + e.getMessage(), e);
     }
-  }
-
-  private static Report report(EnduranceRun run, boolean judged) {
-    ObjectNode json = new ObjectMapper().createObjectNode();
-    json.put("puts", run.puts())
-        .put("kills", run.kills())
-        .put("stops", run.stops())
-        .put("backups", run.backups())
-        .put("fullDisks", run.fullDisks());
-    List<Part> parts = new ArrayList<>();
-    parts.add(
-        new Table("what happened", "")
-            .row("puts of the overwriting processes", Numbers.count(run.puts()))
-            .row("kills", run.kills())
-            .row("servers ended by a signal", run.stops())
-            .row("backups restored and verified", run.backups())
-            .row("full disks", run.fullDisks()));
-    List<String> missed = new ArrayList<>();
-    run.course().report(judged, parts, json, missed);
-    List<String> unjudged =
-        judged ? List.of() : List.of("what must not grow in two hours: too short");
-    return new Report(parts, json, missed, unjudged);
   }
 }

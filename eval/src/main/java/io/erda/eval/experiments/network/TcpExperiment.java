@@ -14,6 +14,7 @@ import io.erda.eval.process.ProcessException;
 import io.erda.eval.process.Transport;
 import io.erda.eval.redis.RedisClient;
 import io.erda.eval.redis.RedisServer;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
 import io.erda.eval.report.ServerFigures;
 import io.erda.protocol.ErdaException;
@@ -70,7 +71,7 @@ public final class TcpExperiment implements Experiment {
   @Override
   public Report run(Context context) throws InterruptedException {
     int objects = context.quick() ? 10_000 : OBJECTS;
-    int rounds = context.rounds() > 0 ? context.rounds() : context.quick() ? 3 : ROUNDS;
+    int rounds = context.roundsOr(ROUNDS, 3);
     Dataset dataset = new Dataset(objects, VALUE_BYTES);
     try (RedisServer redis =
             RedisServer.startTcp(context.children(), context.newDirectory(name()));
@@ -86,7 +87,7 @@ public final class TcpExperiment implements Experiment {
         context.progress().step("side by side");
         Rounds figures = measured.sideBySide(first).run(WARMUP, rounds, context.progress());
         context.progress().done("");
-        return new TcpReport(figures, first, again, measured.last(rounds)).report();
+        return new TcpReport(figures, first, again, measured.last(rounds)).tell(context.report());
       }
     }
   }

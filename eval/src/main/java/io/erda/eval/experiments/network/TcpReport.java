@@ -1,16 +1,31 @@
 package io.erda.eval.experiments.network;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.erda.console.Numbers;
-import io.erda.eval.Experiment.Report;
+import static io.erda.eval.experiments.network.TcpExperiment.AGAIN;
+import static io.erda.eval.experiments.network.TcpExperiment.BARE_ONE;
+import static io.erda.eval.experiments.network.TcpExperiment.BARE_TWO;
+import static io.erda.eval.experiments.network.TcpExperiment.CONNECTIONS;
+import static io.erda.eval.experiments.network.TcpExperiment.FIRST;
+import static io.erda.eval.experiments.network.TcpExperiment.GET;
+import static io.erda.eval.experiments.network.TcpExperiment.GET_ALL;
+import static io.erda.eval.experiments.network.TcpExperiment.LOGIC;
+import static io.erda.eval.experiments.network.TcpExperiment.PIPELINED;
+import static io.erda.eval.experiments.network.TcpExperiment.REDIS;
+import static io.erda.eval.experiments.network.TcpExperiment.SHARE;
+import static io.erda.eval.experiments.network.TcpExperiment.VALUE_BYTES;
+import static io.erda.eval.report.Figure.bytes;
+import static io.erda.eval.report.Figure.count;
+import static io.erda.eval.report.Figure.ns;
+import static io.erda.eval.report.Figure.number;
+import static io.erda.eval.report.Figure.perSecond;
+import static io.erda.eval.report.Figure.ratio;
+import static io.erda.eval.report.Figure.share;
+
+import io.erda.eval.experiments.network.TcpExperiment.Costs;
+import io.erda.eval.experiments.network.TcpExperiment.ServerCost;
+import io.erda.eval.report.Figure;
+import io.erda.eval.report.Figures;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
-import io.erda.eval.report.Table;
-import io.erda.eval.report.Words;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
 /**
@@ -27,85 +42,73 @@ final class TcpReport {
   private final Rounds rounds;
   private final TcpRoundTrips first;
   private final TcpRoundTrips again;
-  private final TcpExperiment.Costs costs;
-  private final List<String> missed = new ArrayList<>();
-  private final Table goals = new Table("", "median", "min…max", "must be");
-  private final ObjectNode json = new ObjectMapper().createObjectNode();
+  private final Costs costs;
+  private final Figures times = new Figures("what");
 
   /**
    * @param first of gets of keys that the client had not met
    * @param again of keys that it had
    */
-  TcpReport(Rounds rounds, TcpRoundTrips first, TcpRoundTrips again, TcpExperiment.Costs costs) {
+  TcpReport(Rounds rounds, TcpRoundTrips first, TcpRoundTrips again, Costs costs) {
     this.rounds = rounds;
     this.first = first;
     this.again = again;
     this.costs = costs;
   }
 
-  Report report() {
-    json.put("valueBytes", TcpExperiment.VALUE_BYTES)
-        .put("objectReadBytes", first.objectBytes())
-        .put("firstRoundTrips", first.perGet())
-        .put("firstReads", first.readsPerGet())
-        .put("againRoundTrips", again.perGet())
-        .put("againReads", again.readsPerGet());
-    Words trips =
-        new Words(
-            String.format(
-                Locale.ROOT,
-                "A first get takes %.2f round trips with %.2f READs, one of a key that the client"
-                    + " has met %.2f with %.2f; %d bytes for an object.",
-                first.perGet(),
-                first.readsPerGet(),
-                again.perGet(),
-                again.readsPerGet(),
-                first.objectBytes()));
-    Table times = times();
-    perRoundTrip("first get of a key", TcpExperiment.FIRST, first, TcpExperiment.BARE_TWO, 2);
-    perRoundTrip("get of a key met before", TcpExperiment.AGAIN, again, TcpExperiment.BARE_ONE, 1);
-    atOnce(TcpExperiment.PIPELINED, "16 in flight");
-    atOnce(TcpExperiment.GET_ALL, "getAll of 16");
-    atLeast(
-        "64 connections: slowest / median",
-        rounds.values(TcpExperiment.SHARE),
-        SHARE_MIN,
-        "slowestToMedian");
-    atMost(
-        "server's logic, share of a core",
-        rounds.values(TcpExperiment.LOGIC),
-        LOGIC_SHARE_MAX,
-        "logicShare");
-    long errors = costs.server().stream().mapToLong(TcpExperiment.ServerCost::errors).sum();
-    if (errors > 0) {
-      missed.add(errors + " operations of YCSB failed");
-    }
-    return new Report(List.of(trips, times, goals, new Words(costsText())), json, missed);
+  Report tell(Report report) {
+    Figures trips = new Figures("get");
+    tell(trips.row("first of a key"), first);
+    tell(trips.row("of a key met before"), again);
+    time("two bare requests and answers, median", BARE_TWO);
+    time("first get of a key, median", FIRST);
+    time("a bare request and answer, median", BARE_ONE);
+    time("get of a key met before, median", AGAIN);
+    time("any get, one at a time, mean", GET);
+    time("a get of 16 in flight", PIPELINED);
+    time("a get of a getAll of 16", GET_ALL);
+    time("a GET of 16, Redis", REDIS);
+    return report
+        .given("valueBytes", VALUE_BYTES)
+        .add("roundTrips", trips)
+        .add("times", times)
+        .add(
+            Figures.list("beside each other")
+                .add(
+                    perRoundTrip("first get of a key", FIRST, first, BARE_TWO, 2),
+                    perRoundTrip("get of a key met before", AGAIN, again, BARE_ONE, 1),
+                    beside("one at a time / 16 in flight", GET, PIPELINED)
+                        .atLeast(AT_ONCE_RATIO_MIN),
+                    beside("Redis / 16 in flight", REDIS, PIPELINED).atLeast(REDIS_RATIO_MIN),
+                    beside("one at a time / getAll of 16", GET, GET_ALL).atLeast(AT_ONCE_RATIO_MIN),
+                    beside("Redis / getAll of 16", REDIS, GET_ALL).atLeast(REDIS_RATIO_MIN),
+                    ratio(CONNECTIONS + " connections: slowest / median", rounds.values(SHARE))
+                        .atLeast(SHARE_MIN),
+                    share("server's logic, of a core", rounds.values(LOGIC))
+                        .atMost(LOGIC_SHARE_MAX)))
+        .add(
+            Figures.list("YCSB-C, and many connections")
+                .add(
+                    perSecond("gets of YCSB, one thread", of(ServerCost::getsPerSecond)),
+                    ns("server's I/O thread, for one of them", of(ServerCost::ioNsPerGet)),
+                    count("operations of YCSB that failed", errors()).atMost(0).atAnySize(),
+                    perSecond(
+                        "gets of " + CONNECTIONS + " connections together",
+                        costs.shares().stream()
+                            .mapToDouble(FairShare.Shares::perSecond)
+                            .toArray())));
   }
 
-  /** What each thing takes. */
-  private Table times() {
-    Table table = new Table("", "each", "min…max", "per second");
-    ObjectNode ns = json.putObject("ns");
-    time(table, ns, "two bare requests and answers, median", TcpExperiment.BARE_TWO);
-    time(table, ns, "first get of a key, median", TcpExperiment.FIRST);
-    time(table, ns, "a bare request and answer, median", TcpExperiment.BARE_ONE);
-    time(table, ns, "get of a key met before, median", TcpExperiment.AGAIN);
-    time(table, ns, "any get, one at a time, mean", TcpExperiment.GET);
-    time(table, ns, "a get of 16 in flight", TcpExperiment.PIPELINED);
-    time(table, ns, "a get of a getAll of 16", TcpExperiment.GET_ALL);
-    time(table, ns, "a GET of 16, Redis", TcpExperiment.REDIS);
-    return table;
+  private static void tell(Figures.Row row, TcpRoundTrips trips) {
+    row.add(
+        number("round trips", trips.perGet()),
+        number("READs", trips.readsPerGet()),
+        bytes("of an object", trips.objectBytes()));
   }
 
-  private void time(Table table, ObjectNode ns, String what, String name) {
-    double median = rounds.median(name);
-    table.row(
-        what,
-        Numbers.time(median),
-        Numbers.time(rounds.min(name)) + "…" + Numbers.time(rounds.max(name)),
-        Numbers.count(1e9 / median));
-    values(ns.putArray(name), rounds.values(name));
+  private void time(String what, String name) {
+    double[] ns = rounds.values(name);
+    times.row(what).add(ns("each", ns), perSecond("all", 1e9 / Rounds.median(ns)));
   }
 
   /**
@@ -113,83 +116,24 @@ final class TcpReport {
    *
    * @param bareTrips round trips of what was measured without a get
    */
-  private void perRoundTrip(
+  private Figure perRoundTrip(
       String what, String name, TcpRoundTrips trips, String bare, int bareTrips) {
-    double[] ratios = ratios(rounds.values(name), rounds.values(bare));
+    double[] ratios = Rounds.ratios(rounds.values(name), rounds.values(bare));
     for (int i = 0; i < ratios.length; i++) {
       ratios[i] *= bareTrips / trips.perGet();
     }
-    atMost(what + " / bare, a round trip", ratios, BARE_RATIO_MAX, name + "ToBare");
+    return ratio(what + " / bare, a round trip", ratios).atMost(BARE_RATIO_MAX);
   }
 
-  private void atOnce(String name, String what) {
-    double[] times = rounds.values(name);
-    atLeast(
-        what + " / one at a time",
-        ratios(rounds.values(TcpExperiment.GET), times),
-        AT_ONCE_RATIO_MIN,
-        name + "ToOne");
-    atLeast(
-        what + " / Redis",
-        ratios(rounds.values(TcpExperiment.REDIS), times),
-        REDIS_RATIO_MIN,
-        name + "ToRedis");
+  private Figure beside(String title, String of, String to) {
+    return ratio(title, Rounds.ratios(rounds.values(of), rounds.values(to)));
   }
 
-  private String costsText() {
-    double io = median(TcpExperiment.ServerCost::ioNsPerGet);
-    double gets = median(TcpExperiment.ServerCost::getsPerSecond);
-    double[] together = costs.shares().stream().mapToDouble(FairShare.Shares::perSecond).toArray();
-    json.put("ioNsPerGet", io).put("ycsbGetsPerSecond", gets);
-    json.put("connectionsGetsPerSecond", Rounds.median(together));
-    return String.format(
-        Locale.ROOT,
-        "YCSB-C, one thread: %s gets/s, processor time of the server's I/O thread %s a get."
-            + " %d connections together: %s gets/s.",
-        Numbers.count(gets),
-        Numbers.time(io),
-        TcpExperiment.CONNECTIONS,
-        Numbers.count(Rounds.median(together)));
+  private double[] of(ToDoubleFunction<ServerCost> figure) {
+    return costs.server().stream().mapToDouble(figure).toArray();
   }
 
-  private double median(ToDoubleFunction<TcpExperiment.ServerCost> figure) {
-    return Rounds.median(costs.server().stream().mapToDouble(figure).toArray());
-  }
-
-  private void atMost(String what, double[] values, double max, String name) {
-    goal(what, values, "≤ " + max, name, Rounds.median(values) <= max);
-  }
-
-  private void atLeast(String what, double[] values, double min, String name) {
-    goal(what, values, "≥ " + min, name, Rounds.median(values) >= min);
-  }
-
-  private void goal(String what, double[] values, String goal, String name, boolean met) {
-    double min = Double.MAX_VALUE;
-    double max = -Double.MAX_VALUE;
-    for (double value : values) {
-      min = Math.min(min, value);
-      max = Math.max(max, value);
-    }
-    String median = String.format(Locale.ROOT, "%.3f", Rounds.median(values));
-    goals.row(what, median, String.format(Locale.ROOT, "%.3f…%.3f", min, max), goal);
-    json.put(name, Rounds.median(values));
-    if (!met) {
-      missed.add(what + " is " + median + ", expected " + goal);
-    }
-  }
-
-  private static double[] ratios(double[] these, double[] those) {
-    double[] ratios = new double[these.length];
-    for (int i = 0; i < ratios.length; i++) {
-      ratios[i] = these[i] / those[i];
-    }
-    return ratios;
-  }
-
-  private static void values(ArrayNode array, double[] values) {
-    for (double value : values) {
-      array.add(value);
-    }
+  private long errors() {
+    return costs.server().stream().mapToLong(ServerCost::errors).sum();
   }
 }

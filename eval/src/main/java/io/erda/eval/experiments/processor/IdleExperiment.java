@@ -1,14 +1,13 @@
 package io.erda.eval.experiments.processor;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import static io.erda.eval.report.Figure.share;
+
 import io.erda.eval.Experiment;
 import io.erda.eval.load.LoadChild;
 import io.erda.eval.load.YcsbStore;
 import io.erda.eval.process.CpuTime;
-import io.erda.eval.report.Table;
-import java.util.ArrayList;
-import java.util.List;
+import io.erda.eval.report.Figures;
+import io.erda.eval.report.Report;
 
 /** What a server and a connected client cost when nobody asks for anything. */
 public final class IdleExperiment implements Experiment {
@@ -41,30 +40,13 @@ public final class IdleExperiment implements Experiment {
       double client = load.cpu().since(clientBefore) / elapsedNs;
       context.progress().done("");
       load.end();
-      return report(server, client);
+      return context
+          .report()
+          .add(
+              Figures.list("idle, share of a core")
+                  .add(
+                      share("server", server).under(SHARE_MAX),
+                      share("client", client).under(SHARE_MAX)));
     }
-  }
-
-  private static Report report(double server, double client) {
-    ObjectNode json = new ObjectMapper().createObjectNode();
-    json.put("shareMax", SHARE_MAX).put("serverShare", server).put("clientShare", client);
-    List<String> missed = new ArrayList<>();
-    if (server >= SHARE_MAX) {
-      missed.add(
-          "the idle server took "
-              + ServerCpuExperiment.percent(server)
-              + " of a core, expected under 0.5%");
-    }
-    if (client >= SHARE_MAX) {
-      missed.add(
-          "the idle client took "
-              + ServerCpuExperiment.percent(client)
-              + " of a core, expected under 0.5%");
-    }
-    Table table =
-        new Table("process", "share of a core")
-            .row("server", ServerCpuExperiment.percent(server))
-            .row("client", ServerCpuExperiment.percent(client));
-    return new Report(table, json, missed);
   }
 }

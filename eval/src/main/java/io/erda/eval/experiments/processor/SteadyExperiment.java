@@ -1,15 +1,18 @@
 package io.erda.eval.experiments.processor;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import static io.erda.eval.report.Figure.count;
+import static io.erda.eval.report.Figure.ns;
+import static io.erda.eval.report.Figure.ratio;
+import static io.erda.eval.report.Figure.share;
+
 import io.erda.client.ErdaClient;
-import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.load.StoreSize;
 import io.erda.eval.process.CpuTime;
-import io.erda.eval.report.Table;
+import io.erda.eval.report.Figure;
+import io.erda.eval.report.Figures;
+import io.erda.eval.report.Report;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -93,7 +96,7 @@ public final class SteadyExperiment implements Experiment {
         context.progress().done("");
       }
     }
-    return report(rates);
+    return tell(context.report(), rates);
   }
 
   /** Returns how long it took. */
@@ -119,50 +122,21 @@ public final class SteadyExperiment implements Experiment {
     return Math.max(System.nanoTime() - startNs, count * gapUs * 1000L);
   }
 
-  private static Report report(List<Rate> rates) {
-    Table table = new Table("a put every", "of that rate", "p50", "p99", "server CPU");
-    ObjectNode json = new ObjectMapper().createObjectNode();
-    json.put("ratioMax", RATIO_MAX);
-    ArrayNode array = json.putArray("rates");
-    List<String> missed = new ArrayList<>();
-    long sleeping = rates.getLast().p50();
+  private static Report tell(Report report, List<Rate> rates) {
+    Figures figures = new Figures("µs from put to put");
+    double sleeping = rates.getLast().p50();
     for (Rate rate : rates) {
-      long p99 = rate.times.getValueAtPercentile(99);
-      double share = (double) rate.serverNs / rate.elapsedNs;
-      String gap = rate.gapUs + " µs";
-      table.row(
-          gap,
-          ServerCpuExperiment.percent(rate.achieved()),
-          Numbers.time(rate.p50()),
-          Numbers.time(p99),
-          ServerCpuExperiment.percent(share));
-      array
-          .addObject()
-          .put("gapNs", rate.gapUs * 1000L)
-          .put("achieved", rate.achieved())
-          .put("p50Ns", rate.p50())
-          .put("p99Ns", p99)
-          .put("serverShare", share);
-      if (rate.p50() > RATIO_MAX * sleeping) {
-        missed.add(
-            "a put every "
-                + gap
-                + " takes "
-                + Numbers.time(rate.p50())
-                + ", more than "
-                + RATIO_MAX
-                + " times the "
-                + Numbers.time(sleeping)
-                + " of a server that always sleeps");
-      }
-      if (rate.achieved() < RATE_MIN && rate.gapUs * 1000L > RATIO_MAX * sleeping) {
-        missed.add(
-            "a put every "
-                + gap
-                + " is reached to "
-                + ServerCpuExperiment.percent(rate.achieved()));
-      }
+      Figure achieved = share("of that rate", rate.achieved());
+      boolean fits = rate.gapUs * 1000L > RATIO_MAX * sleeping;
+      figures
+          .row(rate.gapUs)
+          .add(
+              fits ? achieved.atLeast(RATE_MIN) : achieved,
+              ns("p50", rate.p50()),
+              ns("p99", rate.times.getValueAtPercentile(99)),
+              ratio("p50 / that of a sleeping server", rate.p50() / sleeping).atMost(RATIO_MAX),
+              share("server CPU", (double) rate.serverNs / rate.elapsedNs));
     }
-    return new Report(table, json, missed);
+    return report.add(figures);
   }
 }

@@ -1,18 +1,19 @@
 package io.erda.eval.experiments.processor;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import static io.erda.eval.report.Figure.count;
+import static io.erda.eval.report.Figure.ns;
+import static io.erda.eval.report.Figure.ratio;
+
 import io.erda.client.ErdaClient;
-import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.load.StoreSize;
 import io.erda.eval.process.EchoChild;
-import io.erda.eval.report.Table;
-import io.erda.eval.report.Words;
+import io.erda.eval.report.Figure;
+import io.erda.eval.report.Figures;
+import io.erda.eval.report.Report;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
@@ -97,7 +98,16 @@ public final class WakeupExperiment implements Experiment {
         sleepyPuts = timesWithPauses(() -> putNs(client, key, value), sleepyCount);
         context.progress().done("");
       }
-      return report(polling, sleeping, bare, puts, sleepyPuts);
+      Figures figures = new Figures("round trip");
+      double bareNs = bare.getValueAtPercentile(50);
+      double allowedNs = Math.max(SLEEPING_P50_NS_MAX, SLEEPING_RATIO_MAX * bareNs);
+      tell(figures, "request, server polls", polling, POLLING_P50_NS_MAX);
+      tell(figures, "request, server sleeps", sleeping, allowedNs)
+          .add(ratio("beside a byte", sleeping.getValueAtPercentile(50) / bareNs));
+      tell(figures, "a byte to a sleeping process, and back", bare, 0);
+      tell(figures, "put of 100 bytes, server polls", puts, 0);
+      tell(figures, "put of 100 bytes, server sleeps", sleepyPuts, 0);
+      return context.report().add(figures);
     }
   }
 
@@ -132,49 +142,16 @@ public final class WakeupExperiment implements Experiment {
     return System.nanoTime() - startNs;
   }
 
-  private static Report report(
-      Histogram polling, Histogram sleeping, Histogram bare, Histogram puts, Histogram sleepyPuts) {
-    Table table = new Table("round trip", "p50", "p99", "p99.9");
-    ObjectNode json = new ObjectMapper().createObjectNode();
-    add("request, server polls", "requestPolling", polling, table, json);
-    add("request, server sleeps", "requestSleeping", sleeping, table, json);
-    add("a byte to a sleeping process", "byteSleeping", bare, table, json);
-    add("put of 100 bytes, server polls", "putPolling", puts, table, json);
-    add("put of 100 bytes, server sleeps", "putSleeping", sleepyPuts, table, json);
-    List<String> missed = new ArrayList<>();
-    require(polling, POLLING_P50_NS_MAX, "a polling server", missed);
-    long bareNs = bare.getValueAtPercentile(50);
-    double ratio = (double) sleeping.getValueAtPercentile(50) / bareNs;
-    json.put("sleepingToByte", ratio);
-    long allowedNs = Math.max(SLEEPING_P50_NS_MAX, (long) (SLEEPING_RATIO_MAX * bareNs));
-    require(sleeping, allowedNs, "a sleeping server", missed);
-    Words words =
-        new Words(
-            "A request to a sleeping server takes "
-                + Numbers.decimal(ratio)
-                + " times what a byte to a sleeping process and back takes.");
-    return new Report(List.of(table, words), json, missed);
-  }
-
-  private static void add(
-      String name, String jsonName, Histogram times, Table table, ObjectNode json) {
-    long p50 = times.getValueAtPercentile(50);
-    long p99 = times.getValueAtPercentile(99);
-    long p999 = times.getValueAtPercentile(99.9);
-    table.row(name, Numbers.time(p50), Numbers.time(p99), Numbers.time(p999));
-    json.putObject(jsonName + "Ns").put("p50", p50).put("p99", p99).put("p999", p999);
-  }
-
-  private static void require(Histogram times, long p50Max, String whom, List<String> missed) {
-    long p50 = times.getValueAtPercentile(50);
-    if (p50 > p50Max) {
-      missed.add(
-          "the median round trip to "
-              + whom
-              + " is "
-              + Numbers.time(p50)
-              + ", expected at most "
-              + Numbers.time(p50Max));
-    }
+  /**
+   * @param p50Max 0 where nothing is expected
+   */
+  private static Figures.Row tell(Figures figures, String name, Histogram times, double p50Max) {
+    Figure p50 = ns("p50", times.getValueAtPercentile(50));
+    return figures
+        .row(name)
+        .add(
+            p50Max > 0 ? p50.atMost(p50Max) : p50,
+            ns("p99", times.getValueAtPercentile(99)),
+            ns("p99.9", times.getValueAtPercentile(99.9)));
   }
 }

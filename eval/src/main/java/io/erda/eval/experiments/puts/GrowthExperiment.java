@@ -1,7 +1,9 @@
 package io.erda.eval.experiments.puts;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import static io.erda.eval.report.Figure.count;
+import static io.erda.eval.report.Figure.ns;
+import static io.erda.eval.report.Figure.number;
+
 import io.erda.client.ErdaClient;
 import io.erda.console.Numbers;
 import io.erda.console.Progress;
@@ -10,8 +12,9 @@ import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.load.StoreSize;
 import io.erda.eval.process.ProcessException;
+import io.erda.eval.report.Figures;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.ServerFigures;
-import io.erda.eval.report.Table;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -61,7 +64,7 @@ public final class GrowthExperiment implements Experiment {
         figures = client.stats();
       }
       check(store, objects, context.progress());
-      return report(objects, puts, reader, bystander, figures);
+      return context.report().add(told(objects, puts, reader, bystander, figures));
     }
   }
 
@@ -205,43 +208,22 @@ public final class GrowthExperiment implements Experiment {
     }
   }
 
-  private static Report report(
+  private static Figures told(
       int objects, Histogram puts, Watched reader, Watched bystander, Map<String, Long> figures) {
-    long doublings = ServerFigures.figure(figures, "table.doublings");
-    long buckets = ServerFigures.figure(figures, "table.buckets");
-    long excessNs = reader.worstNs - bystander.worstNs;
-    Table table =
-        new Table("growth", "")
-            .row("objects", Numbers.count(objects))
-            .row("doublings of the table", doublings)
-            .row("buckets at the end", Numbers.count(buckets))
-            .row("reads meanwhile", Numbers.count(reader.ticks))
-            .row("longest pause of the reader", Numbers.time(reader.worstNs))
-            .row("longest pause of the bystander", Numbers.time(bystander.worstNs))
-            .row("put, p50", Numbers.time(puts.getValueAtPercentile(50)))
-            .row("put, p99.9", Numbers.time(puts.getValueAtPercentile(99.9)))
-            .row("put, longest", Numbers.time(puts.getMaxValue()));
-    ObjectNode json = new ObjectMapper().createObjectNode();
-    json.put("objects", objects)
-        .put("doublings", doublings)
-        .put("buckets", buckets)
-        .put("reads", reader.ticks)
-        .put("readerWorstNs", reader.worstNs)
-        .put("bystanderWorstNs", bystander.worstNs)
-        .put("excessNsMax", EXCESS_NS_MAX)
-        .put("putP50Ns", puts.getValueAtPercentile(50))
-        .put("putP999Ns", puts.getValueAtPercentile(99.9))
-        .put("putWorstNs", puts.getMaxValue());
-    List<String> missed = new ArrayList<>();
-    if (excessNs > EXCESS_NS_MAX) {
-      missed.add(
-          "the reader once waited "
-              + Numbers.time(excessNs)
-              + " longer than the bystander ever did, expected at most 50 ms");
-    }
-    if (buckets < objects) {
-      missed.add("the table has " + Numbers.count(buckets) + " buckets for more objects");
-    }
-    return new Report(table, json, missed);
+    return Figures.list("growth")
+        .add(
+            count("objects", objects),
+            count("doublings of the table", ServerFigures.figure(figures, "table.doublings")),
+            count("buckets at the end", ServerFigures.figure(figures, "table.buckets"))
+                .atLeast(objects)
+                .atAnySize(),
+            count("reads meanwhile", reader.ticks),
+            ns("longest pause of the reader", reader.worstNs),
+            ns("longest pause of a thread that only looks at the clock", bystander.worstNs),
+            ns("what the reader paused longer", reader.worstNs - bystander.worstNs)
+                .atMost(EXCESS_NS_MAX),
+            ns("put, p50", puts.getValueAtPercentile(50)),
+            ns("put, p99.9", puts.getValueAtPercentile(99.9)),
+            ns("put, longest", puts.getMaxValue()));
   }
 }

@@ -1,16 +1,16 @@
 package io.erda.eval.experiments.puts;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.erda.console.Numbers;
+import static io.erda.eval.report.Figure.perSecond;
+import static io.erda.eval.report.Figure.ratio;
+
 import io.erda.eval.Experiment;
 import io.erda.eval.load.LoadChild;
 import io.erda.eval.load.LoadPhase;
 import io.erda.eval.load.YcsbStore;
+import io.erda.eval.report.Figures;
+import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
-import io.erda.eval.report.Table;
 import java.util.List;
-import java.util.Locale;
 
 /**
  * What puts cost that survive the loss of power, on ordinary files: a put waits for the disk twice,
@@ -20,6 +20,8 @@ import java.util.Locale;
 public final class PowerExperiment implements Experiment {
   private static final int CLIENTS = 8;
   private static final double RATIO_MIN = 4;
+  private static final String ONE = "one client";
+  private static final String EIGHT = "eight clients";
   private static final List<String> PROMISE = List.of("--promise", "power");
 
   @Override
@@ -42,12 +44,12 @@ public final class PowerExperiment implements Experiment {
       context.progress().step("one client, eight clients");
       Rounds rounds =
           new Rounds()
-              .measure("one client", () -> rate(load, store, 1, operations))
-              .measure("eight clients", () -> rate(load, store, CLIENTS, CLIENTS * operations))
+              .measure(ONE, () -> rate(load, store, 1, operations))
+              .measure(EIGHT, () -> rate(load, store, CLIENTS, CLIENTS * operations))
               .run(1, context.quick() ? 1 : 5, context.progress());
       context.progress().done("");
       load.end();
-      return report(rounds);
+      return tell(context.report(), rounds);
     }
   }
 
@@ -56,25 +58,14 @@ public final class PowerExperiment implements Experiment {
     return load.run(updates.withWarmup(operations / 5), done -> {}).throughputOpsPerSecond();
   }
 
-  private static Report report(Rounds rounds) {
-    Table table = new Table("clients", "updates/s", "ratio");
-    ObjectNode json = new ObjectMapper().createObjectNode();
-    double one = rounds.median("one client");
-    for (String name : List.of("one client", "eight clients")) {
-      double rate = rounds.median(name);
-      table.row(name, Numbers.count(rate), Numbers.decimal(rate / one));
-      json.putObject(name.replace(' ', '_')).put("opsPerSecond", rate).put("ratio", rate / one);
-    }
-    double ratio = rounds.median("eight clients") / one;
-    List<String> missed =
-        ratio >= RATIO_MIN
-            ? List.of()
-            : List.of(
-                String.format(
-                    Locale.ROOT,
-                    "eight clients update %.2f times as fast as one, expected at least %.1f",
-                    ratio,
-                    RATIO_MIN));
-    return new Report(table, json, missed);
+  private static Report tell(Report report, Rounds rounds) {
+    Figures figures = new Figures("clients");
+    figures.row(ONE).add(perSecond("updates", rounds.values(ONE)));
+    figures
+        .row(EIGHT)
+        .add(
+            perSecond("updates", rounds.values(EIGHT)),
+            ratio("beside one", rounds.median(EIGHT) / rounds.median(ONE)).atLeast(RATIO_MIN));
+    return report.add(figures);
   }
 }

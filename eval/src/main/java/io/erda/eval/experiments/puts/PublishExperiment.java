@@ -1,9 +1,11 @@
 package io.erda.eval.experiments.puts;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import static io.erda.eval.report.Figure.count;
+import static io.erda.eval.report.Figure.ns;
+import static io.erda.eval.report.Figure.number;
+import static io.erda.eval.report.Figure.perSecond;
+
 import io.erda.client.ErdaClient;
-import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.peers.process.PeerLibraries;
@@ -11,12 +13,12 @@ import io.erda.eval.peers.process.PeerProcess;
 import io.erda.eval.peers.process.PeerSetup;
 import io.erda.eval.peers.process.PeerSystem;
 import io.erda.eval.process.Opened;
-import io.erda.eval.report.Table;
-import io.erda.eval.report.Words;
+import io.erda.eval.report.Figure;
+import io.erda.eval.report.Figures;
+import io.erda.eval.report.Report;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -27,6 +29,7 @@ import java.util.TreeSet;
  */
 public final class PublishExperiment implements Experiment {
   private static final int[] CLIENTS = {1, 2, 4};
+  private static final int CLIENTS_JUDGED = 4;
   private static final double NS_MAX = 700;
   private static final int SIZE_JUDGED = 64;
 
@@ -46,19 +49,7 @@ public final class PublishExperiment implements Experiment {
 
   @Override
   public Report run(Context context) throws InterruptedException {
-    Table table =
-        new Table(
-            "value",
-            "clients",
-            "puts/s",
-            "server CPU",
-            "at work",
-            "at most",
-            "instructions",
-            "cache misses",
-            "page faults");
-    ObjectNode json = new ObjectMapper().createObjectNode();
-    List<String> missed = new ArrayList<>();
+    Figures figures = new Figures("bytes of a value", "clients");
     Set<String> uncounted = new TreeSet<>();
     for (int size : new int[] {SIZE_JUDGED, 1024}) {
       int objects = (context.quick() ? 100_000 : 1_000_000) * SIZE_JUDGED / size;
@@ -70,35 +61,33 @@ public final class PublishExperiment implements Experiment {
           for (int count : CLIENTS) {
             PublishedPuts puts = measure(context, store, control, clients.subList(0, count), size);
             uncounted.addAll(puts.uncounted());
-            report(size, count, puts, table, json, missed);
+            tell(figures.row(size, count), puts, size == SIZE_JUDGED && count == CLIENTS_JUDGED);
           }
         } finally {
           closeAll(clients);
         }
       }
     }
-    return new Report(
-        List.of(
-            new Words(
-                "All figures but puts/s are of one put, medians of all rounds. “server CPU” is what"
-                    + " the scheduler gave the server's thread, polling in it; “at work” the time"
-                    + " by the clock of its steps that had something to do, other threads that had"
-                    + " the core meanwhile in it. A put takes no more of the core than the smaller"
-                    + " of both, which is “at most”. Cleaning is in all of them; the objects of"
-                    + " either size have as many bytes of values together."
-                    + " Instructions, cache misses and page faults are those of the server's"
-                    + " thread, polling in them"
-                    + (uncounted.isEmpty() ? "." : "; " + String.join("; ", uncounted) + ".")),
-            table),
-        json,
-        missed);
+    return context
+        .report()
+        .words(
+            "All figures but puts are of one put, medians of all rounds. “server CPU” is what"
+                + " the scheduler gave the server's thread, polling in it; “at work” the time"
+                + " by the clock of its steps that had something to do, other threads that had"
+                + " the core meanwhile in it. A put takes no more of the core than the smaller"
+                + " of both, which stands behind them. Cleaning is in all of them; the objects of"
+                + " either size have as many bytes of values together."
+                + " Instructions, cache misses and page faults are those of the server's"
+                + " thread, polling in them"
+                + (uncounted.isEmpty() ? "." : "; " + String.join("; ", uncounted) + "."))
+        .add(figures);
   }
 
   private static List<PeerProcess> start(
       Context context, ServedStore store, int objects, int valueBytes) {
     List<PeerProcess> clients = new ArrayList<>();
     try {
-      for (int i = 0; i < CLIENTS[CLIENTS.length - 1]; i++) {
+      for (int i = 0; i < CLIENTS_JUDGED; i++) {
         PeerSetup setup =
             new PeerSetup(
                 context.children(),
@@ -131,7 +120,7 @@ public final class PublishExperiment implements Experiment {
       List<PeerProcess> clients,
       int valueBytes)
       throws InterruptedException {
-    int rounds = context.rounds() > 0 ? context.rounds() : context.quick() ? 2 : 7;
+    int rounds = context.roundsOr(7, 2);
     Duration window = Duration.ofMillis(context.quick() ? 300 : 2_000);
     context.progress().step("values of " + valueBytes + " bytes, " + clients.size() + " pipelines");
     PublishedPuts puts = new PublishedPuts(store.server(), control, clients, rounds);
@@ -143,40 +132,15 @@ public final class PublishExperiment implements Experiment {
     return puts;
   }
 
-  private static void report(
-      int valueBytes,
-      int clients,
-      PublishedPuts puts,
-      Table table,
-      ObjectNode json,
-      List<String> missed) {
-    table.row(
-        valueBytes + " B",
-        clients,
-        Numbers.count(puts.perSecond()),
-        Numbers.time(puts.cpuNs()),
-        Numbers.time(puts.workNs()),
-        Numbers.time(puts.atMostNs()),
-        puts.counted(PublishedPuts.INSTRUCTIONS).map(Numbers::count).orElse("–"),
-        puts.counted(PublishedPuts.CACHE_MISSES).map(Numbers::decimal).orElse("–"),
-        puts.counted(PublishedPuts.PAGE_FAULTS).map(Numbers::decimal).orElse("–"));
-    ObjectNode node = json.withObject("/" + valueBytes).putObject(clients + " clients");
-    node.put("putsPerSecond", puts.perSecond())
-        .put("serverCpuNs", puts.cpuNs())
-        .put("serverWorkNs", puts.workNs())
-        .put("nsPerPutAtMost", puts.atMostNs());
-    puts.counted(PublishedPuts.INSTRUCTIONS).ifPresent(each -> node.put("instructions", each));
-    puts.counted(PublishedPuts.CACHE_MISSES).ifPresent(each -> node.put("cacheMisses", each));
-    puts.counted(PublishedPuts.PAGE_FAULTS).ifPresent(each -> node.put("pageFaults", each));
-    boolean judged = valueBytes == SIZE_JUDGED && clients == CLIENTS[CLIENTS.length - 1];
-    if (judged && puts.atMostNs() > NS_MAX) {
-      missed.add(
-          String.format(
-              Locale.ROOT,
-              "a put of %d bytes takes up to %.0f ns of the server's core, expected at most %.0f",
-              valueBytes,
-              puts.atMostNs(),
-              NS_MAX));
-    }
+  private static void tell(Figures.Row row, PublishedPuts puts, boolean judged) {
+    Figure atMost = ns("a put takes at most", puts.atMostNs());
+    row.add(
+        perSecond("puts", puts.perSecond()),
+        ns("server CPU", puts.cpuNs()),
+        ns("at work", puts.workNs()),
+        judged ? atMost.atMost(NS_MAX) : atMost,
+        count("instructions", puts.counted(PublishedPuts.INSTRUCTIONS)),
+        number("cache misses", puts.counted(PublishedPuts.CACHE_MISSES)),
+        number("page faults", puts.counted(PublishedPuts.PAGE_FAULTS)));
   }
 }

@@ -13,7 +13,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
@@ -111,37 +110,37 @@ final class PublishedPuts {
     return ServerFigures.figure(after, name) - ServerFigures.figure(before, name);
   }
 
-  /** The rates of all clients, added up. */
-  double perSecond() {
-    return Rounds.median(perSecond);
+  /** The rates of all clients, added up, round by round. */
+  double[] perSecond() {
+    return perSecond.clone();
   }
 
   /** Nanoseconds a put that the server's thread had a processor, polling in it. */
-  double cpuNs() {
-    return Rounds.median(cpuNs);
+  double[] cpuNs() {
+    return cpuNs.clone();
   }
 
   /** Nanoseconds a put of steps that had something to do, by the clock. */
-  double workNs() {
-    return Rounds.median(workNs);
+  double[] workNs() {
+    return workNs.clone();
   }
 
   /** The smaller of both in each round: a put takes no more of the server's core. */
-  double atMostNs() {
-    return Rounds.median(atMostNs);
+  double[] atMostNs() {
+    return atMostNs.clone();
   }
 
   /**
-   * How often something happened in the server's thread, polling in it, a put; empty where nobody
-   * counts it.
+   * How often something happened in the server's thread, polling in it, a put; not a number where
+   * nobody counts it.
    */
-  Optional<Double> counted(String event) {
+  double counted(String event) {
     double[] counts =
         counted.stream()
             .filter(each -> each.containsKey(event))
             .mapToDouble(each -> each.get(event))
             .toArray();
-    return counts.length == 0 ? Optional.empty() : Optional.of(Rounds.median(counts));
+    return counts.length == 0 ? Double.NaN : Rounds.median(counts);
   }
 
   /** Why something was not counted in some round; empty when all was. */

@@ -32,7 +32,7 @@ final class ClientsGrow implements Growth {
   @Override
   public Found measure(Context context) {
     int objects = context.quick() ? 10_000 : 100_000;
-    int rounds = context.rounds() > 0 ? context.rounds() : context.quick() ? 2 : 5;
+    int rounds = context.roundsOr(5, 2);
     long turnNs = context.quick() ? 100_000_000L : 500_000_000L;
     Dataset dataset = new Dataset(objects, VALUE_BYTES);
     MemorySegment[] keys = Dataset.keys(dataset.sequence(1 << 16, 13));
@@ -71,8 +71,8 @@ final class ClientsGrow implements Growth {
                   .measure(Curve.GET, () -> ns(gets.run(turnNs), shares))
                   .run(1, rounds, context.progress());
           readNs[i] = new double[] {read.median(Curve.FLOOR), read.median(Curve.GET)};
-          slowest.add(median(shares));
-          slowestOfFloor.add(median(floorShares));
+          slowest.add(Rounds.median(shares));
+          slowestOfFloor.add(Rounds.median(floorShares));
         }
         context.progress().done("");
       }
@@ -92,10 +92,6 @@ final class ClientsGrow implements Growth {
       }
     }
     return new Found(curve, words(curve, slowest.getLast(), slowestOfFloor.getLast()));
-  }
-
-  private static double median(List<Double> values) {
-    return Rounds.median(values.stream().mapToDouble(value -> value).toArray());
   }
 
   private static double ns(FairShare.Shares shares, List<Double> slowest) {

@@ -32,7 +32,7 @@ record Costs(double floorNs, double getNs, double missNs, double putNs) {
   private static final int STRIDE = 16;
 
   private static int rounds(Context context) {
-    return context.rounds() > 0 ? context.rounds() : context.quick() ? 3 : 7;
+    return context.roundsOr(7, 3);
   }
 
   private static int gets(Context context, Dataset dataset) {

@@ -1,12 +1,11 @@
 package io.erda.eval.experiments.scale;
 
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.erda.console.Numbers;
+import static io.erda.eval.report.Figure.ns;
+
 import io.erda.eval.plot.LinePlot;
-import io.erda.eval.report.Part;
-import io.erda.eval.report.Table;
-import io.erda.eval.report.Words;
+import io.erda.eval.report.Figures;
+import io.erda.eval.report.Report;
+import io.erda.eval.report.Unit;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -77,64 +76,23 @@ final class Curve {
     return ns(GET, at) / ns(FLOOR, at);
   }
 
-  private boolean hasFloor() {
-    return things.contains(FLOOR) && things.contains(GET);
-  }
-
-  List<Part> parts(String words) {
-    return List.of(new Words(title + "."), table(), plot(), new Words(words));
-  }
-
-  private Table table() {
-    List<String> header = new ArrayList<>(List.of(axis));
-    header.addAll(things);
-    if (hasFloor()) {
-      header.add("get, multiple of the floor");
+  /** Adds a table, one of multiples of the floor where that was measured, and a plot. */
+  void tell(String name, Report report) {
+    double[] places = points.stream().mapToDouble(point -> point[0]).toArray();
+    Figures figures = new Figures("an operation").along("time", Unit.NS, axis, places);
+    for (int i = 1; i <= things.size(); i++) {
+      int thing = i;
+      figures
+          .row(things.get(i - 1))
+          .values(points.stream().mapToDouble(point -> point[thing]).toArray());
     }
-    Table table = new Table(header.toArray(String[]::new));
-    for (double[] point : points) {
-      List<Object> row = new ArrayList<>(List.of(Numbers.count(point[0])));
-      for (int i = 1; i < point.length; i++) {
-        row.add(Double.isNaN(point[i]) ? "–" : Numbers.time(point[i]));
-      }
-      if (hasFloor()) {
-        row.add(Numbers.decimal(multiple(point[0])));
-      }
-      table.row(row.toArray());
+    report.words(title + ".").add(name, figures);
+    if (things.contains(FLOOR) && things.contains(GET)) {
+      Figures multiples =
+          new Figures("floors in a get").along("in floors", Unit.RATIO, axis, places);
+      multiples.row(GET).values(points.stream().mapToDouble(at -> multiple(at[0])).toArray());
+      report.add(name, multiples);
     }
-    return table;
-  }
-
-  private LinePlot plot() {
-    LinePlot plot = new LinePlot(title, axis, "µs").logarithmic().inSteps().panel("");
-    for (int thing = 1; thing <= things.size(); thing++) {
-      int which = thing;
-      List<double[]> measured =
-          points.stream().filter(point -> !Double.isNaN(point[which])).toList();
-      plot.curve(
-          things.get(thing - 1),
-          measured.stream().mapToDouble(point -> point[0]).toArray(),
-          measured.stream().mapToDouble(point -> point[which] / 1e3).toArray());
-    }
-    return plot;
-  }
-
-  /** Writes what was measured: where, and an array of nanoseconds for each thing. */
-  void write(ObjectNode json) {
-    json.put("title", title);
-    write(json.putArray(axis), 0);
-    for (int thing = 1; thing <= things.size(); thing++) {
-      write(json.putArray(things.get(thing - 1) + "Ns"), thing);
-    }
-  }
-
-  private void write(ArrayNode array, int which) {
-    for (double[] point : points) {
-      if (Double.isNaN(point[which])) {
-        array.addNull();
-      } else {
-        array.add(point[which]);
-      }
-    }
+    report.add(LinePlot.of(title, figures).logarithmic());
   }
 }

@@ -1,6 +1,7 @@
 package io.erda.eval.experiments.scale;
 
 import io.erda.eval.Experiment.Context;
+import io.erda.eval.report.Figure;
 import java.util.List;
 
 /** One thing that grows, and what is measured beside it. */
@@ -11,11 +12,11 @@ interface Growth {
    * What came out.
    *
    * @param words why the curve bends, as far as it was measured
-   * @param missed goals of a run of full size, one line each
+   * @param judged figures that have goals
    */
-  record Found(Curve curve, String words, List<String> missed) {
-    Found(Curve curve, String words) {
-      this(curve, words, List.of());
+  record Found(Curve curve, String words, List<Figure> judged) {
+    Found(Curve curve, String words, Figure... judged) {
+      this(curve, words, List.of(judged));
     }
   }
 }

@@ -1,12 +1,10 @@
 package io.erda.eval.experiments.scale;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.eval.Experiment;
 import io.erda.eval.experiments.scale.Growth.Found;
-import io.erda.eval.report.Part;
-import io.erda.eval.report.Words;
-import java.util.ArrayList;
+import io.erda.eval.report.Figure;
+import io.erda.eval.report.Figures;
+import io.erda.eval.report.Report;
 import java.util.List;
 
 /**
@@ -37,24 +35,19 @@ public final class ScaleExperiment implements Experiment {
 
   @Override
   public Report run(Context context) {
-    List<Part> parts = new ArrayList<>();
-    ObjectNode json = new ObjectMapper().createObjectNode();
-    List<String> missed = new ArrayList<>();
+    Report report = context.report();
     for (Growth growth : GROWTHS) {
+      String name = growth.getClass().getSimpleName();
       Found found = growth.measure(context);
-      parts.addAll(found.curve().parts(found.words()));
-      found.curve().write(json.putObject(growth.getClass().getSimpleName()));
-      missed.addAll(found.missed());
+      found.curve().tell(name, report);
+      report.words(found.words());
+      if (!found.judged().isEmpty()) {
+        report.add(
+            name, Figures.list("what is expected").add(found.judged().toArray(Figure[]::new)));
+      }
     }
-    parts.add(
-        new Words(
-            "A miss is a get of a key that is not there. It depends on none before it, so that the"
-                + " processor begins the next one early; a get's key depends on the value"
-                + " before."));
-    if (!context.quick()) {
-      return new Report(parts, json, missed);
-    }
-    String unjudged = "all goals, which are those of ten million objects: too short";
-    return new Report(parts, json, List.of(), List.of(unjudged));
+    return report.words(
+        "A miss is a get of a key that is not there. It depends on none before it, so that the"
+            + " processor begins the next one early; a get's key depends on the value before.");
   }
 }

@@ -1,7 +1,7 @@
 package io.erda.eval.experiments.starts;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import static io.erda.eval.report.Figure.ns;
+
 import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.load.Dataset;
@@ -11,7 +11,8 @@ import io.erda.eval.load.ServedStore;
 import io.erda.eval.load.StoreSize;
 import io.erda.eval.load.YcsbStore;
 import io.erda.eval.process.PageCache;
-import io.erda.eval.report.Table;
+import io.erda.eval.report.Figures;
+import io.erda.eval.report.Report;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
@@ -65,7 +66,10 @@ public final class RestartExperiment implements Experiment {
         context.progress().done(Numbers.time(times.totalNs()));
       }
     }
-    return report(cold, warm);
+    Figures figures = new Figures("files");
+    tell(figures.row("cold"), cold);
+    tell(figures.row("warm"), warm);
+    return context.report().add(figures);
   }
 
   private static void killUnderLoad(ServedStore store, boolean insert) throws InterruptedException {
@@ -81,46 +85,13 @@ public final class RestartExperiment implements Experiment {
     load.end();
   }
 
-  private static Report report(List<RestartTimes> cold, List<RestartTimes> warm) {
-    Table table =
-        new Table(
-            "files",
-            "total",
-            "JVM up",
-            "open and recover",
-            "connect and first get",
-            "slowest total");
-    ObjectNode json = new ObjectMapper().createObjectNode();
-    List<String> missed = new ArrayList<>();
-    add("cold", cold, table, json, missed);
-    add("warm", warm, table, json, missed);
-    return new Report(table, json, missed);
-  }
-
-  private static void add(
-      String name, List<RestartTimes> times, Table table, ObjectNode json, List<String> missed) {
+  private static void tell(Figures.Row row, List<RestartTimes> times) {
     RestartTimes median = RestartTimes.median(times);
-    long slowest = times.stream().mapToLong(RestartTimes::totalNs).max().orElseThrow();
-    table.row(
-        name,
-        Numbers.time(median.totalNs()),
-        Numbers.time(median.jvmNs()),
-        Numbers.time(median.openNs()),
-        Numbers.time(median.firstGetNs()),
-        Numbers.time(slowest));
-    json.putObject(name)
-        .put("totalNs", median.totalNs())
-        .put("jvmNs", median.jvmNs())
-        .put("openNs", median.openNs())
-        .put("firstGetNs", median.firstGetNs())
-        .put("slowestTotalNs", slowest);
-    if (median.totalNs() >= TOTAL_NS_MAX) {
-      missed.add(
-          "with "
-              + name
-              + " files it takes "
-              + Numbers.time(median.totalNs())
-              + ", expected under 1 s");
-    }
+    row.add(
+        ns("total", times.stream().mapToDouble(RestartTimes::totalNs).toArray())
+            .under(TOTAL_NS_MAX),
+        ns("JVM up", median.jvmNs()),
+        ns("open and recover", median.openNs()),
+        ns("connect and first get", median.firstGetNs()));
   }
 }

@@ -3,8 +3,7 @@ package io.erda.eval.experiments.keeping;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import java.util.ArrayList;
+import io.erda.eval.report.Report;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -75,9 +74,9 @@ class EnduranceCourseTest {
   }
 
   private static List<String> missed(EnduranceCourse course, boolean judged) {
-    List<String> missed = new ArrayList<>();
-    course.report(judged, new ArrayList<>(), new ObjectMapper().createObjectNode(), missed);
-    return missed;
+    Report report = new Report(!judged);
+    course.tell(report);
+    return report.missed();
   }
 
   private static EnduranceCourse.Sample sample(int cycle, long serverBytes, long descriptors) {

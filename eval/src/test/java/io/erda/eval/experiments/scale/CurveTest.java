@@ -3,10 +3,8 @@ package io.erda.eval.experiments.scale;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.erda.eval.report.Part;
-import java.util.List;
+import com.fasterxml.jackson.databind.JsonNode;
+import io.erda.eval.report.Report;
 import org.junit.jupiter.api.Test;
 
 class CurveTest {
@@ -21,10 +19,11 @@ class CurveTest {
   void aGetIsToldAsAMultipleOfTheFloorBesideIt() {
     assertEquals(1.5, curve.multiple(1_000));
     assertEquals(2.5, curve.multiple(10_000_000));
-    String table = parts().get(1).text();
-    assertTrue(table.contains("multiple of the floor"), table);
-    assertTrue(table.contains("10,000,000  400 ns  1.0 µs       –"), table);
-    assertTrue(table.contains("1.50"), table);
+    String table = told().text();
+    assertTrue(table.contains("1,000 objects  10,000,000"), table);
+    assertTrue(table.contains("get                  300 ns      1.0 µs"), table);
+    assertTrue(table.contains("put                  1.5 µs           –"), table);
+    assertTrue(table.contains("get                       1.50        2.50"), table);
   }
 
   @Test
@@ -34,19 +33,20 @@ class CurveTest {
 
   @Test
   void whatWasNotMeasuredIsNotDrawn() {
-    String svg = parts().get(2).html();
+    String svg = told().parts().getLast().html();
     assertEquals(5, svg.split("<circle", -1).length - 1, svg);
   }
 
   @Test
   void programsGetAllOfIt() {
-    ObjectNode json = new ObjectMapper().createObjectNode();
-    curve.write(json);
-    assertEquals("[1000.0,1.0E7]", json.get("objects").toString());
-    assertEquals("[1500.0,null]", json.get("putNs").toString());
+    JsonNode json = told().json().get("Stores");
+    assertEquals("[1000,10000000]", json.get("objects").toString());
+    assertEquals("[1500,null]", json.at("/put/timeNs").toString());
   }
 
-  private List<Part> parts() {
-    return curve.parts("Why.");
+  private Report told() {
+    Report report = new Report(false);
+    curve.tell("Stores", report);
+    return report;
   }
 }

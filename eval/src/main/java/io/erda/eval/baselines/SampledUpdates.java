@@ -1,0 +1,83 @@
+package io.erda.eval.baselines;
+
+import io.erda.eval.process.ProcessException;
+import io.erda.eval.profile.Sampling;
+import io.erda.eval.profile.Sampling.Span;
+import io.erda.eval.profile.Steps;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The updates of one scheme, and in which steps its client and its server were found meanwhile.
+ * Borrows both. One thread.
+ */
+final class SampledUpdates {
+  private final ServedScheme served;
+  private final UpdatingChild updating;
+  private final List<Span> spans = new ArrayList<>();
+  private final Steps.Shares client;
+  private final Steps.Shares server;
+  private long ns;
+  private long updates;
+
+  SampledUpdates(ServedScheme served, UpdatingChild updating) {
+    this.served = served;
+    this.updating = updating;
+    client = UpdateSteps.ofClient(served.scheme).new Shares();
+    server = UpdateSteps.ofServer(served.scheme).new Shares();
+  }
+
+  Scheme scheme() {
+    return served.scheme;
+  }
+
+  /**
+   * Updates so many objects.
+   *
+   * @param counts whether that is more than a warm-up
+   */
+  void update(int operations, boolean counts) {
+    UpdatingChild.Done done = updating.update(operations);
+    if (counts) {
+      spans.add(done.span());
+      ns += done.ns();
+      updates += operations;
+    }
+  }
+
+  /**
+   * Takes in what both processes have recorded, which have ended.
+   *
+   * @throws ProcessException when there is nothing of one of them
+   */
+  void read(Sampling sampling) {
+    sampling.samples(updating.pid(), UpdatingChild.THREAD, spans, client::add);
+    sampling.samples(served.pid(), served.serverThread(), spans, server::add);
+    if (client.samples() == 0 || server.samples() == 0) {
+      throw new ProcessException(
+          scheme().title
+              + ": "
+              + client.samples()
+              + " samples of the client's thread and "
+              + server.samples()
+              + " of the server's");
+    }
+  }
+
+  /** How long the updates that count took. */
+  long ns() {
+    return ns;
+  }
+
+  double nsPerUpdate() {
+    return (double) ns / updates;
+  }
+
+  Steps.Shares client() {
+    return client;
+  }
+
+  Steps.Shares server() {
+    return server;
+  }
+}

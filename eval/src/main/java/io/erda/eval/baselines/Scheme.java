@@ -1,0 +1,74 @@
+package io.erda.eval.baselines;
+
+import io.erda.client.ErdaClient;
+import io.erda.eval.process.Transport;
+import io.erda.eval.report.Words;
+import io.erda.protocol.PutMode;
+import io.erda.rdma.Poller;
+
+/** What the paper compares, and Erda as this project has it by default. */
+enum Scheme {
+  /** With puts that publish last. */
+  ERDA("Erda", PutMode.PUBLISH, null),
+
+  /** With the puts of the paper. */
+  ERDA_ANNOUNCING("Erda, announce first", PutMode.ANNOUNCE, null),
+
+  REDO_LOGGING("Redo Logging", null, BaselineKind.REDO_LOGGING),
+  READ_AFTER_WRITE("Read After Write", null, BaselineKind.READ_AFTER_WRITE);
+
+  private static final long TIMEOUT_NS = 10_000_000_000L;
+
+  final String title;
+  private final PutMode puts;
+  private final BaselineKind baseline;
+
+  Scheme(String title, PutMode puts, BaselineKind baseline) {
+    this.title = title;
+    this.puts = puts;
+    this.baseline = baseline;
+  }
+
+  /** Whether it is one that the paper compares Erda with. */
+  boolean isBaseline() {
+    return baseline != null;
+  }
+
+  /** Which baseline it is; null of Erda. */
+  BaselineKind baseline() {
+    return baseline;
+  }
+
+  /** How Erda puts; null of a baseline. */
+  PutMode puts() {
+    return puts;
+  }
+
+  /** What the puts of each promise, for a report that compares them. */
+  static Words promises() {
+    return new Words(
+        "“Erda” puts as it does by default: the object is written, then published. “Erda, announce"
+            + " first” puts as in the Erda paper, and promises less: that values are never torn."
+            + " What the others acknowledge survives a kill of any process; in virtual time it"
+            + " survives a power failure.");
+  }
+
+  /**
+   * Connects a client, which belongs to one thread.
+   *
+   * @param transport by which a server of this scheme is reached
+   * @param address where it is
+   * @param valueBytes of every value
+   */
+  Caller connect(Transport transport, String address, int valueBytes) {
+    if (!isBaseline()) {
+      return new ErdaCaller(ErdaClient.connect(address), valueBytes);
+    }
+    return new BaselineCaller(
+        transport.openClientDevice(),
+        device ->
+            new BaselineCalls(
+                baseline, device, address, TIMEOUT_NS, Poller.DEFAULT_BUDGET_NS, System::nanoTime),
+        valueBytes);
+  }
+}

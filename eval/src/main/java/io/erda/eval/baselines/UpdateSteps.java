@@ -1,0 +1,138 @@
+package io.erda.eval.baselines;
+
+import io.erda.eval.profile.Steps;
+import io.erda.protocol.PutMode;
+import java.util.List;
+
+/** What the two ends of an update do over shared memory, by the methods that do it. */
+final class UpdateSteps {
+  // A client's.
+
+  static final String BUILD = "builds the object: copies, checksum, key's hash";
+  static final String WRITE = "WRITEs it to its place";
+  static final String SEND = "builds and sends the request";
+  static final String READ = "READs behind the WRITE";
+  static final String WAIT = "waits for the answer, and takes it";
+
+  // A server's.
+
+  static final String SWEEP = "cleans: sweeps the table for what lives";
+  static final String RELOCATE = "cleans: looks at objects and their entries";
+  static final String COPY = "cleans: copies objects";
+  static final String CLEAN = "cleans: the rest";
+  static final String SPACE = "gives out space";
+  static final String APPLY = "applies the log to the slab";
+  static final String CHECK = "checks the object: checksum, key's hash";
+  static final String APPEND = "copies the object into the log: checksum";
+  static final String DECIDE = "decides pending words: is the object whole?";
+  static final String ANNOUNCE = "announces: looks the entry up, stores the word";
+  static final String FIND = "looks the entry up, compares the key";
+  static final String PUBLISH = "the rest of publishing: the word, figures";
+  static final String ANSWER = "answers";
+  static final String LOOK = "waits, and looks for requests";
+  static final String TAKE = "takes a request and checks it";
+  static final String STEP = "the rest of a step";
+
+  /** The steps that a client may have, in the order of an update that publishes last. */
+  static final List<String> CLIENT = List.of(BUILD, WRITE, READ, SEND, WAIT, Steps.REST);
+
+  /** The steps that a server may have, in the order of an update that publishes last. */
+  static final List<String> SERVER =
+      List.of(
+          LOOK,
+          TAKE,
+          CHECK,
+          APPEND,
+          ANNOUNCE,
+          DECIDE,
+          FIND,
+          PUBLISH,
+          ANSWER,
+          APPLY,
+          SWEEP,
+          RELOCATE,
+          COPY,
+          CLEAN,
+          SPACE,
+          STEP,
+          Steps.REST);
+
+  static Steps ofClient(Scheme scheme) {
+    if (scheme.isBaseline()) {
+      return Steps.none()
+          .then(WRITE, "rdma.OneSidedWork.write")
+          .then(BUILD, "eval.baselines.BaselineClient.writeObject", "logstore.ObjectChecksum")
+          .then(SEND, "eval.baselines.BaselineClient.send", "eval.baselines.BaselineClient.start")
+          .then(WAIT, "eval.baselines.BaselineCalls.await", "rdma.Poller");
+    }
+    Steps steps =
+        Steps.none()
+            .then(WRITE, "rdma.OneSidedWork.write", "client.LeasedPut.postWrite")
+            .then(BUILD, "client.Put.build", "client.Put.keyWord");
+    steps =
+        scheme.puts() == PutMode.PUBLISH
+            ? steps.then(SEND, "client.Requests.send", "client.PublishLast.post")
+            : steps
+                .then(READ, "client.LeasedPut.postReadRoot", "client.AnnounceFirst.onRead")
+                .then(SEND, "client.Requests.send", "client.AnnounceFirst.announce");
+    return steps.then(
+        WAIT, "client.BlockingCalls.drive", "client.ClientCore.doWork", "rdma.Poller");
+  }
+
+  static Steps ofServer(Scheme scheme) {
+    return scheme.isBaseline() ? ofBaselineServer() : ofErdaServer(scheme.puts());
+  }
+
+  private static Steps ofErdaServer(PutMode puts) {
+    Steps steps =
+        Steps.none()
+            .then(SWEEP, "cleaner.Cleaning.mark")
+            .then(COPY, "cleaner.Copier")
+            .then(RELOCATE, "cleaner.Cleaning.")
+            .then(CLEAN, "cleaner.Cleaner.begin", "cleaner.Cleaner.done")
+            .then(SPACE, "server.engine.Leases", "server.engine.RegionFiles")
+            .then(ANSWER, "server.engine.Connection.respond", "server.engine.Connection.finish");
+    steps =
+        puts == PutMode.PUBLISH
+            ? steps
+                .then(CHECK, "server.engine.Publication.check", "server.engine.LoadAhead.objects")
+                .then(FIND, "server.engine.Publication.find", "server.engine.LoadAhead.replaced")
+                .then(
+                    PUBLISH,
+                    "server.engine.Publication",
+                    "server.engine.Publishing.onPublish",
+                    "server.engine.Publishing.beginWithCollected")
+            : steps
+                .then(ANNOUNCE, "server.engine.AnnouncedWords.announced")
+                .then(DECIDE, "server.engine.AnnouncedWords")
+                .then(ANNOUNCE, "server.engine.Announcing");
+    return steps
+        .then(TAKE, "server.engine.ServerCore.onMessage", "server.engine.Connection.onCompletion")
+        .then(
+            LOOK,
+            "server.engine.Connections.doWork",
+            "server.engine.Publishing.publish",
+            "rdma.Poller")
+        .then(STEP, "server.engine.ServerCore", "server.ServerThread", "server.SharedSteps");
+  }
+
+  private static Steps ofBaselineServer() {
+    return Steps.none()
+        .then(APPLY, "eval.baselines.BaselineStore.applyBatch")
+        .then(ANSWER, "eval.baselines.BaselineConnection.respond")
+        .then(APPEND, "eval.baselines.BaselineStore.append")
+        .then(CHECK, "eval.baselines.BaselineStore.see", "logstore.ObjectChecksum")
+        .then(
+            SPACE, "eval.baselines.BaselineServer.reserve", "eval.baselines.BaselineStore.reserve")
+        .then(TAKE, "eval.baselines.BaselineConnection.onCompletion")
+        .then(
+            LOOK,
+            "eval.baselines.BaselineConnection.poll",
+            "eval.baselines.BaselineStore.look",
+            "eval.baselines.BaselineStore.apply",
+            "rdma.Poller")
+        .then(STEP, "eval.baselines.BaselineServer", "eval.baselines.BaselineChild");
+  }
+
+  private UpdateSteps() {}
+}

@@ -1,0 +1,17 @@
+package io.erda.eval.baselines;
+
+/** YCSB's workloads that the paper has. */
+enum Workload {
+  YCSB_C("YCSB-C", 0),
+  YCSB_B("YCSB-B", 5),
+  YCSB_A("YCSB-A", 50),
+  UPDATES("update-only", 100);
+
+  final String label;
+  final int updatePercent;
+
+  Workload(String label, int updatePercent) {
+    this.label = label;
+    this.updatePercent = updatePercent;
+  }
+}

@@ -1,0 +1,157 @@
+package io.erda.eval.report;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * What an experiment tells: words, tables of figures and plots for people, the same for programs,
+ * and the verdict on the figures that have goals. A table may get its rows after it was added. One
+ * thread.
+ */
+public final class Report {
+  /** More goals that a quick run can't judge are only counted. */
+  private static final int NAMED_MAX = 3;
+
+  private final boolean quick;
+  private final List<Part> parts = new ArrayList<>();
+  private final Map<Figures, String> tables = new LinkedHashMap<>();
+  private final ObjectNode given = new ObjectMapper().createObjectNode();
+  private final List<String> missed = new ArrayList<>();
+  private final List<String> unjudged = new ArrayList<>();
+
+  /**
+   * An empty report.
+   *
+   * @param quick whether the run is too short for goals, but for those {@link Figure#atAnySize}
+   */
+  public Report(boolean quick) {
+    this.quick = quick;
+  }
+
+  /** Returns the report of an experiment that this machine can't run: nothing was shown. */
+  public static Report skipped(String why) {
+    Report report = new Report(false).words("not measured: " + why);
+    report.given.put("skipped", why);
+    report.unjudged.add("not measured: " + why);
+    return report;
+  }
+
+  /** Adds some sentences; none where they are empty. Returns this report. */
+  public Report words(String words) {
+    return words.isBlank() ? this : add(new Words(words));
+  }
+
+  /** Adds a part; a table's figures stand at the root for programs. Returns this report. */
+  public Report add(Part part) {
+    return part instanceof Figures figures ? add("", figures) : addPart(part);
+  }
+
+  /**
+   * Adds a table.
+   *
+   * @param name of the object that has its figures for programs
+   * @return this report
+   */
+  public Report add(String name, Figures figures) {
+    tables.put(figures, name);
+    return addPart(figures);
+  }
+
+  private Report addPart(Part part) {
+    parts.add(part);
+    return this;
+  }
+
+  /** Tells programs how much was measured, or something that people see in a plot. */
+  public Report given(String name, double... values) {
+    if (values.length == 1) {
+      given.set(name, Figure.number(values[0]));
+    } else {
+      Arrays.stream(values).mapToObj(Figure::number).forEach(given.putArray(name)::add);
+    }
+    return this;
+  }
+
+  /** Tells programs figures that people are not shown. Returns this report. */
+  public Report given(String name, Figures figures) {
+    tables.put(figures, name);
+    return this;
+  }
+
+  /** Tells programs what was measured. */
+  public Report given(String name, String value) {
+    given.put(name, value);
+    return this;
+  }
+
+  /** Adds a line on something that was to be and was not, and is no figure. Returns this report. */
+  public Report miss(String what) {
+    missed.add(what);
+    return this;
+  }
+
+  /** Words, tables and plots, in their order. */
+  public List<Part> parts() {
+    return List.copyOf(parts);
+  }
+
+  /** All figures, for programs. */
+  public ObjectNode json() {
+    ObjectNode json = given.deepCopy();
+    tables.forEach(
+        (figures, name) -> figures.write(name.isEmpty() ? json : json.withObjectProperty(name)));
+    return json;
+  }
+
+  /** What was to be shown and was not, one line each; empty when all was. */
+  public List<String> missed() {
+    return Stream.concat(
+            judged()
+                .filter(each -> canTell(each) && each.figure().isMissed())
+                .map(each -> each.figure().missed(each.where())),
+            missed.stream())
+        .toList();
+  }
+
+  /** Goals that are neither met nor missed, because this run can't tell, with the reason. */
+  public List<String> unjudged() {
+    List<String> lines = new ArrayList<>(unjudged);
+    List<Figures.Judged> tooShort =
+        judged().filter(each -> each.figure().isMeasured() && !canTell(each)).toList();
+    if (tooShort.size() > NAMED_MAX) {
+      lines.add("a quick run can't tell: " + tooShort.size() + " goals");
+    } else if (!tooShort.isEmpty()) {
+      lines.add(
+          tooShort.stream()
+              .map(each -> each.figure().named(each.where()))
+              .collect(Collectors.joining("; ", "a quick run can't tell: ", "")));
+    }
+    judged()
+        .filter(each -> !each.figure().isMeasured())
+        .forEach(each -> lines.add(each.figure().named(each.where()) + ": not measured"));
+    return List.copyOf(lines);
+  }
+
+  private Stream<Figures.Judged> judged() {
+    return tables.keySet().stream().flatMap(Figures::judged);
+  }
+
+  private boolean canTell(Figures.Judged judged) {
+    return !quick || judged.figure().goal().atAnySize();
+  }
+
+  /** What of it a terminal can show. */
+  public String text() {
+    return parts.stream()
+        .map(Part::text)
+        .filter(text -> !text.isEmpty())
+        .collect(Collectors.joining("\n"));
+  }
+}
