@@ -19,7 +19,11 @@ public enum Unit {
   SHARE("Share", Unit::percent, "%", 0.01);
 
   private final String suffix;
+
+  /** Holds nothing: a method of a class. */
+  @SuppressWarnings("ImmutableEnumChecker")
   private final DoubleFunction<String> text;
+
   private final String drawn;
   private final double drawnIn;
 
