@@ -60,23 +60,25 @@ final class UpdateSteps {
   static Steps ofClient(Scheme scheme) {
     if (scheme.isBaseline()) {
       return Steps.none()
-          .then(WRITE, "rdma.OneSidedWork.write")
+          .then(WRITE, "rdma.rings.OneSidedWork.write")
           .then(BUILD, "eval.baselines.BaselineClient.writeObject", "logstore.ObjectChecksum")
           .then(SEND, "eval.baselines.BaselineClient.send", "eval.baselines.BaselineClient.start")
           .then(WAIT, "eval.baselines.BaselineCalls.await", "rdma.Poller");
     }
     Steps steps =
         Steps.none()
-            .then(WRITE, "rdma.OneSidedWork.write", "client.LeasedPut.postWrite")
-            .then(BUILD, "client.Put.build", "client.Put.keyWord");
+            .then(WRITE, "rdma.rings.OneSidedWork.write", "client.puts.LeasedPut.postWrite")
+            .then(BUILD, "client.puts.Put.build", "client.puts.Put.keyWord");
     steps =
         scheme.puts() == PutMode.PUBLISH
-            ? steps.then(SEND, "client.Requests.send", "client.PublishLast.post")
+            ? steps.then(SEND, "client.connections.Requests.send", "client.puts.PublishLast.post")
             : steps
-                .then(READ, "client.LeasedPut.postReadRoot", "client.AnnounceFirst.onRead")
-                .then(SEND, "client.Requests.send", "client.AnnounceFirst.announce");
+                .then(
+                    READ, "client.puts.LeasedPut.postReadRoot", "client.puts.AnnounceFirst.onRead")
+                .then(
+                    SEND, "client.connections.Requests.send", "client.puts.AnnounceFirst.announce");
     return steps.then(
-        WAIT, "client.BlockingCalls.drive", "client.ClientCore.doWork", "rdma.Poller");
+        WAIT, "client.calls.BlockingCalls.drive", "client.calls.ClientCore.doWork", "rdma.Poller");
   }
 
   static Steps ofServer(Scheme scheme) {
@@ -90,30 +92,43 @@ final class UpdateSteps {
             .then(COPY, "cleaner.Copier")
             .then(RELOCATE, "cleaner.Cleaning.")
             .then(CLEAN, "cleaner.Cleaner.begin", "cleaner.Cleaner.done")
-            .then(SPACE, "server.engine.Leases", "server.engine.RegionFiles")
-            .then(ANSWER, "server.engine.Connection.respond", "server.engine.Connection.finish");
+            .then(SPACE, "server.engine.service.Leases", "server.engine.service.RegionFiles")
+            .then(
+                ANSWER,
+                "server.engine.service.Connection.respond",
+                "server.engine.service.Connection.finish");
     steps =
         puts == PutMode.PUBLISH
             ? steps
-                .then(CHECK, "server.engine.Publication.check", "server.engine.LoadAhead.objects")
-                .then(FIND, "server.engine.Publication.find", "server.engine.LoadAhead.replaced")
+                .then(
+                    CHECK,
+                    "server.engine.publishing.Publication.check",
+                    "server.engine.publishing.LoadAhead.objects")
+                .then(
+                    FIND,
+                    "server.engine.publishing.Publication.find",
+                    "server.engine.publishing.LoadAhead.replaced")
                 .then(
                     PUBLISH,
-                    "server.engine.Publication",
-                    "server.engine.Publishing.onPublish",
-                    "server.engine.Publishing.beginWithCollected")
+                    "server.engine.publishing.Publication",
+                    "server.engine.service.Publishing.onPublish",
+                    "server.engine.service.Publishing.beginWithCollected")
             : steps
-                .then(ANNOUNCE, "server.engine.AnnouncedWords.announced")
-                .then(DECIDE, "server.engine.AnnouncedWords")
-                .then(ANNOUNCE, "server.engine.Announcing");
+                .then(ANNOUNCE, "server.engine.publishing.AnnouncedWords.announced")
+                .then(DECIDE, "server.engine.publishing.AnnouncedWords")
+                .then(ANNOUNCE, "server.engine.service.Announcing");
     return steps
-        .then(TAKE, "server.engine.ServerCore.onMessage", "server.engine.Connection.onCompletion")
+        .then(
+            TAKE,
+            "server.engine.service.ServerCore.onMessage",
+            "server.engine.service.Connection.onCompletion")
         .then(
             LOOK,
-            "server.engine.Connections.doWork",
-            "server.engine.Publishing.publish",
+            "server.engine.service.Connections.doWork",
+            "server.engine.service.Publishing.publish",
             "rdma.Poller")
-        .then(STEP, "server.engine.ServerCore", "server.ServerThread", "server.SharedSteps");
+        .then(
+            STEP, "server.engine.service.ServerCore", "server.ServerThread", "server.SharedSteps");
   }
 
   private static Steps ofBaselineServer() {
