@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
@@ -64,9 +65,11 @@ class ThreadCountersTest {
   @Test
   void aThreadOfThisProcessIsCounted() throws InterruptedException {
     Assumptions.assumeTrue(Programs.find("perf").isPresent(), "perf is not installed");
+    CountDownLatch named = new CountDownLatch(1); // a thread has its name when it runs
     Thread busy =
         new Thread(
             () -> {
+              named.countDown();
               while (!Thread.currentThread().isInterrupted()) {
                 try (Arena arena = Arena.ofConfined()) {
                   arena.allocate(FRESH_BYTES).fill((byte) 1);
@@ -76,6 +79,7 @@ class ThreadCountersTest {
             "counted-busy");
     busy.start();
     try {
+      named.await();
       CpuTime now = CpuTime.of(ProcessHandle.current().pid());
       Counts counts =
           ThreadCounters.of(

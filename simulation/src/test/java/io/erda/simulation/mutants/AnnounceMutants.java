@@ -9,10 +9,10 @@ import java.util.List;
 
 /** The defects of puts that announce first. */
 final class AnnounceMutants {
-  private static final String WORDS = "server.engine.AnnouncedWords";
-  private static final String GET = "client.Get";
-  private static final String LOOK_UP = "client.KeyWordLookUp";
-  private static final String SCAN = "client.Scan";
+  private static final String WORDS = "server.engine.publishing.AnnouncedWords";
+  private static final String GET = "client.gets.Get";
+  private static final String LOOK_UP = "client.iteration.KeyWordLookUp";
+  private static final String SCAN = "client.iteration.Scan";
 
   private AnnounceMutants() {}
 
@@ -46,7 +46,10 @@ final class AnnounceMutants {
               () ->
                   List.of(
                       constant(
-                          "server.engine.EntrySearch$ObjectProbe", "matches", "hasKey#2", 0))));
+                          "server.engine.tables.EntrySearch$ObjectProbe",
+                          "matches",
+                          "hasKey#2",
+                          0))));
 
   static final List<Mutant> ALL =
       List.of(
@@ -56,7 +59,7 @@ final class AnnounceMutants {
               () ->
                   List.of(
                       constant(GET, "tryEntries", "announces", 0),
-                      constant("client.DirectGet", "run", "announces", 0))),
+                      constant("client.gets.DirectGet", "run", "announces", 0))),
           Mutant.of(
               "iteration reads what is committed alone",
               "an iteration takes the version before a pending one, whole or not",
@@ -72,7 +75,7 @@ final class AnnounceMutants {
           Mutant.of(
               "condition not looked at by an announcement",
               "a put with a condition is announced whatever the key has",
-              () -> List.of(constant("server.engine.Announcing", "announce", "test", 0))),
+              () -> List.of(constant("server.engine.service.Announcing", "announce", "test", 0))),
           Mutant.of(
               "whole version rolled back",
               "a word behind which nobody stands is rolled back, though its object is whole",

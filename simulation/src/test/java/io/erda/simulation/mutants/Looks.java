@@ -17,11 +17,11 @@ public final class Looks {
   static final Supplier<List<Patch>> PATCHES =
       () ->
           List.of(
-              between("server.engine.EntrySearch$ObjectProbe", "matches", "valid"),
-              between("server.engine.AnnouncedWords", "flush", "valid"),
-              between("server.engine.AnnouncedWords", "flush", "bytes"),
-              between("server.engine.AnnouncedWords", "judge", "makeDurable"),
-              between("server.engine.Condition", "test", "isValue"));
+              between("server.engine.tables.EntrySearch$ObjectProbe", "matches", "valid"),
+              between("server.engine.publishing.AnnouncedWords", "flush", "valid"),
+              between("server.engine.publishing.AnnouncedWords", "flush", "bytes"),
+              between("server.engine.publishing.AnnouncedWords", "judge", "makeDurable"),
+              between("server.engine.publishing.Condition", "test", "isValue"));
 
   private static SystemSimulation running;
 

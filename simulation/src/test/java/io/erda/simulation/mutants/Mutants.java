@@ -22,29 +22,29 @@ import java.util.function.Consumer;
 
 /** The defects that the simulation is measured by. */
 final class Mutants {
-  private static final String PUBLICATION = "server.engine.Publication";
-  private static final String CONNECTION = "server.engine.Connection";
-  private static final String PENDING = "server.engine.PendingWords";
-  private static final String ENGINE = "server.engine.StoreEngine";
-  private static final String STOP_RECORD = "server.engine.StopRecord";
-  private static final String OPENING = "server.engine.StoreOpening";
-  private static final String WISHES = "server.engine.StoreWishes";
+  private static final String PUBLICATION = "server.engine.publishing.Publication";
+  private static final String CONNECTION = "server.engine.service.Connection";
+  private static final String PENDING = "server.engine.tables.PendingWords";
+  private static final String ENGINE = "server.engine.store.StoreEngine";
+  private static final String STOP_RECORD = "server.engine.files.StopRecord";
+  private static final String OPENING = "server.engine.store.StoreOpening";
+  private static final String WISHES = "server.engine.files.StoreWishes";
   private static final String TABLE = "hashtable.HashTable";
   private static final String MOVE = "hashtable.Displacement";
   private static final String LOG = "logstore.LogStore";
   private static final String LINKING = "logstore.Linking";
   private static final String MARKS = "logstore.WaterMarks";
-  private static final String GET = "client.Get";
-  private static final String DIRECT_GET = "client.DirectGet";
-  private static final String SCAN = "client.Scan";
-  private static final String LOOK_UP = "client.KeyWordLookUp";
-  private static final String SCAN_ORDER = "client.ScanOrder";
-  private static final String COPY = "client.PrivateCopy";
-  private static final String PUT = "client.PublishLast";
-  private static final String CONDITION = "server.engine.Condition";
-  private static final String LEASED_PUT = "client.LeasedPut";
+  private static final String GET = "client.gets.Get";
+  private static final String DIRECT_GET = "client.gets.DirectGet";
+  private static final String SCAN = "client.iteration.Scan";
+  private static final String LOOK_UP = "client.iteration.KeyWordLookUp";
+  private static final String SCAN_ORDER = "client.iteration.ScanOrder";
+  private static final String COPY = "client.gets.PrivateCopy";
+  private static final String PUT = "client.puts.PublishLast";
+  private static final String CONDITION = "server.engine.publishing.Condition";
+  private static final String LEASED_PUT = "client.puts.LeasedPut";
   private static final String MAP_READER = "client.files.MapReader";
-  private static final String OPERATION = "client.Operation";
+  private static final String OPERATION = "client.operations.Operation";
   private static final ClassDesc MOVE_CLASS = ClassDesc.of("io.erda.hashtable.Displacement");
   private static final ClassDesc MEMORY_CLASS = ClassDesc.of("io.erda.pmem.PersistentMemory");
   private static final ClassDesc GET_CLASS = ClassDesc.of("io.erda.client.gets.Get");
@@ -136,7 +136,7 @@ final class Mutants {
           Mutant.of(
                   "extent ended under a batch",
                   "an extent ends while what was published in it is being made durable",
-                  () -> List.of(without("server.engine.Leases", "settle", "finish")))
+                  () -> List.of(without("server.engine.service.Leases", "settle", "finish")))
               .slow(),
           Mutant.of(
                   "finished with more under way",
@@ -179,14 +179,16 @@ final class Mutants {
                   () ->
                       List.of(
                           body(
-                              "server.engine.Departures$Departure",
+                              "server.engine.service.Departures$Departure",
                               "allLeft",
                               code -> code.iconst_1().ireturn())))
               .slow(),
           Mutant.of(
                   "strangers forgotten",
                   "who is gone is taken for one that stores nothing any more",
-                  () -> List.of(constant("server.engine.Departures", "doWork", "getAsInt", 0)))
+                  () ->
+                      List.of(
+                          constant("server.engine.service.Departures", "doWork", "getAsInt", 0)))
               .slow(),
           Mutant.of(
                   "embedded opening fences nobody",
@@ -194,7 +196,7 @@ final class Mutants {
                   () ->
                       List.of(
                           body(
-                              "server.engine.ServerCore",
+                              "server.engine.service.ServerCore",
                               "countStrangersOf",
                               CodeBuilder::return_)))
               .slow(),
@@ -280,14 +282,16 @@ final class Mutants {
                   "map of two epochs",
                   "a client takes pages of the region map that are of different epochs for one map",
                   () ->
-                      List.of(smallMapPages(), withoutStore("client.MapFetch", "onPage", "mixed")))
+                      List.of(
+                          smallMapPages(),
+                          withoutStore("client.connections.MapFetch", "onPage", "mixed")))
               .survivesBecause(
                   "the epoch of the map is that of its first and oldest page, and a get compares it"
                       + " with the root's"),
           Mutant.of(
               "region map not announced",
               "the epoch stays when a region is linked",
-              () -> List.of(without("server.engine.ServedRegions", "linked", "nextEpoch"))),
+              () -> List.of(without("server.engine.service.ServedRegions", "linked", "nextEpoch"))),
           // The capacity
           Mutant.of(
               "capacity not stored",
@@ -331,27 +335,27 @@ final class Mutants {
               () ->
                   List.of(
                       body(
-                          "server.engine.Recovery",
+                          "server.engine.store.Recovery",
                           "commitIfPending",
                           code -> code.iconst_0().ireturn()))),
           Mutant.of(
               "what was left not made durable",
               "an opening does not make durable what a killed server did not drain",
-              () -> List.of(without("server.engine.StorePromise", "keep", "makeDurable"))),
+              () -> List.of(without("server.engine.files.StorePromise", "keep", "makeDurable"))),
           Mutant.of(
               "objects left in the page cache",
               "an opening that promises power makes durable what an earlier one left, but objects",
               () ->
                   List.of(
                       defect(
-                          "server.engine.StorePromise",
+                          "server.engine.files.StorePromise",
                           "keep",
                           "makeDurable",
                           "makeStructuresDurable"))),
           Mutant.of(
               "promise not recorded",
               "an opening keeps the promise of power, and the next one does not know of it",
-              () -> List.of(without("server.engine.StorePromise", "keep", "store"))),
+              () -> List.of(without("server.engine.files.StorePromise", "keep", "store"))),
           Mutant.of(
                   "region table not flushed",
                   "recovery builds on records that a killed server did not drain",
@@ -411,8 +415,8 @@ final class Mutants {
                   "readers don't learn that an entry moves",
                   () ->
                       List.of(
-                          body("server.engine.RootFile", "beginMove", CodeBuilder::return_),
-                          body("server.engine.RootFile", "endMove", CodeBuilder::return_)))
+                          body("server.engine.files.RootFile", "beginMove", CodeBuilder::return_),
+                          body("server.engine.files.RootFile", "endMove", CodeBuilder::return_)))
               .slow(),
           Mutant.of(
                   "source not drained",
@@ -434,7 +438,7 @@ final class Mutants {
           Mutant.of(
               "dead writer not fenced",
               "the server keeps the queue pair of a connection that it gave up",
-              () -> List.of(without("server.engine.Connection", "close", "close"))),
+              () -> List.of(without("server.engine.service.Connection", "close", "close"))),
           Mutant.of(
               "acknowledged when sent",
               "the client takes its SEND for the server's answer",
@@ -445,7 +449,7 @@ final class Mutants {
           Mutant.of(
               "told twice",
               "an operation that was told stays the next one to be told",
-              () -> List.of(withoutStore("client.Outcomes", "tell", "first"))),
+              () -> List.of(withoutStore("client.operations.Outcomes", "tell", "first"))),
           Mutant.of(
               "broken connection acknowledged",
               "a put counts as done when its connection breaks after it was sent",
@@ -480,7 +484,10 @@ final class Mutants {
               "a client that gives up believes that the server had begun with nothing",
               () ->
                   List.of(
-                      body("client.Withdrawal", "neverTaken", code -> code.iconst_1().ireturn()))),
+                      body(
+                          "client.connections.Withdrawal",
+                          "neverTaken",
+                          code -> code.iconst_1().ireturn()))),
           Mutant.of(
                   "incarnation not checked",
                   "a get believes a map of an earlier server",
@@ -514,7 +521,10 @@ final class Mutants {
               "an iteration gives what lies in a stretch of slots, not what is at home there",
               () ->
                   List.of(
-                      body("client.ScanEntries", "isHome", code -> code.iconst_1().ireturn()),
+                      body(
+                          "client.iteration.ScanEntries",
+                          "isHome",
+                          code -> code.iconst_1().ireturn()),
                       body(
                           SCAN_ORDER,
                           "slots",
@@ -536,7 +546,11 @@ final class Mutants {
               "iteration compares no keys",
               "a key whose entry was met in both tables is given twice",
               () ->
-                  List.of(body("client.KeyWordGroup", "give", code -> code.iconst_1().ireturn()))),
+                  List.of(
+                      body(
+                          "client.iteration.KeyWordGroup",
+                          "give",
+                          code -> code.iconst_1().ireturn()))),
           Mutant.of(
                   "map from the files is older than its epoch",
                   "who reads the files looks at the epoch behind what a map of it names",
@@ -590,7 +604,7 @@ final class Mutants {
               () ->
                   List.of(
                       body(
-                          "server.engine.EntrySearch$ObjectProbe",
+                          "server.engine.tables.EntrySearch$ObjectProbe",
                           "matches",
                           code -> code.iconst_1().ireturn()))),
           Mutant.of(
@@ -600,7 +614,7 @@ final class Mutants {
 
   /** No defect: a map of a few regions has several pages, as one of some hundred has. */
   static Patch smallMapPages() {
-    return defect("server.engine.MapRequests", "onMap", "min", "fewRecords");
+    return defect("server.engine.service.MapRequests", "onMap", "min", "fewRecords");
   }
 
   private static void carryBackwards(CodeBuilder code) {

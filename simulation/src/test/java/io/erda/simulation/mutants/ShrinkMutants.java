@@ -22,8 +22,8 @@ import java.util.List;
 final class ShrinkMutants {
   private static final String RESIZING = "hashtable.Resizing";
   private static final String TABLE = "hashtable.HashTable";
-  private static final String TABLES = "server.engine.Tables";
-  private static final String GROWTH = "server.engine.TableGrowth";
+  private static final String TABLES = "server.engine.tables.Tables";
+  private static final String GROWTH = "server.engine.tables.TableGrowth";
   private static final String FORGET_LATER = "forgetLater";
   private static final String RUN_LATER = "runLater";
 
@@ -201,7 +201,11 @@ final class ShrinkMutants {
               "iteration forgets what it has taken",
               "an iteration that begins anew with a smaller table gives every key again",
               () ->
-                  List.of(body("client.ScanOrder", "isTaken", code -> code.iconst_0().ireturn()))));
+                  List.of(
+                      body(
+                          "client.iteration.ScanOrder",
+                          "isTaken",
+                          code -> code.iconst_0().ireturn()))));
 
   /** Calls are others while entries are moved to a smaller table, and else as they are. */
   private static Patch whileHalving(String className, String method, String callee, CallEdit edit) {
