@@ -48,6 +48,6 @@ class RemovedRegionTest {
 
   private static void requireNamed(ErdaException e) {
     assertTrue(e.getMessage().contains("region-"), e::toString);
-    assertTrue(e.getMessage().contains("no such file or directory"), e::toString);
+    assertTrue(e.getMessage().contains("No such file or directory"), e::toString);
   }
 }
