@@ -79,7 +79,7 @@ final class AnnounceMutants {
           Mutant.of(
               "whole version rolled back",
               "a word behind which nobody stands is rolled back, though its object is whole",
-              () -> List.of(constant(WORDS, "judge", "makeDurable", 0))),
+              () -> List.of(constant(WORDS, "commitOrRollBack", "makeDurable", 0))),
           Mutant.of(
               "writer not fenced",
               "a word is judged while its client may still write and be told that it is done",

@@ -20,7 +20,7 @@ public final class Looks {
               between("server.engine.tables.EntrySearch$ObjectProbe", "matches", "valid"),
               between("server.engine.publishing.AnnouncedWords", "flush", "valid"),
               between("server.engine.publishing.AnnouncedWords", "flush", "bytes"),
-              between("server.engine.publishing.AnnouncedWords", "judge", "makeDurable"),
+              between("server.engine.publishing.AnnouncedWords", "commitOrRollBack", "makeDurable"),
               between("server.engine.publishing.Condition", "test", "isValue"));
 
   private static SystemSimulation running;
