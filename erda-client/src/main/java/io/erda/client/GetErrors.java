@@ -64,7 +64,6 @@ final class GetErrors {
 
   /** The status of a READ or WRITE in words, with the file that could not be opened for it. */
   static String status(QueuePair queuePair, int status) {
-    String unreached = queuePair.unreached();
-    return unreached.isEmpty() ? Status.name(status) : Status.name(status) + " (" + unreached + ")";
+    return Status.name(status) + Operation.unreached(queuePair);
   }
 }

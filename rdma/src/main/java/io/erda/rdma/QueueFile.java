@@ -4,6 +4,7 @@ import io.erda.pmem.FaultPoint;
 import io.erda.pmem.MappedArena;
 import io.erda.pmem.MappedFault;
 import io.erda.pmem.OutOfSpaceException;
+import io.erda.pmem.UnmappedException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -159,6 +160,8 @@ final class QueueFile {
       MemorySegment queue = channel.map(FileChannel.MapMode.READ_WRITE, 0, bytes, arena);
       done = true;
       return new QueueFile(directory, name, arena, queue, descriptor, spares, lent);
+    } catch (IOException e) {
+      throw UnmappedException.of(name, e);
     } finally {
       if (!done) {
         MappedArena.close(arena);

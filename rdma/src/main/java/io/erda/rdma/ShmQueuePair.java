@@ -3,6 +3,7 @@ package io.erda.rdma;
 import io.erda.pmem.FailedStoreException;
 import io.erda.pmem.FileErrors;
 import io.erda.pmem.ReadAhead;
+import io.erda.pmem.UnmappedException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -289,6 +290,9 @@ final class ShmQueuePair extends RingQueuePair {
       reachFailure = Status.DENIED;
     } catch (UntrustedFileException e) {
       reachFailure = Status.UNTRUSTED;
+    } catch (UnmappedException e) {
+      reachFailure = Status.LOCAL;
+      failure = e.getMessage();
     }
     int version = view == null ? ShmRegistryView.version(directory) : QueueLayout.VERSION;
     if (version >= 0 && version != QueueLayout.VERSION) {

@@ -6,6 +6,7 @@ import io.erda.pmem.FaultPoint;
 import io.erda.pmem.MappedArena;
 import io.erda.pmem.MappedFault;
 import io.erda.pmem.OutOfSpaceException;
+import io.erda.pmem.UnmappedException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -97,6 +98,8 @@ final class ShmRegistry implements AutoCloseable {
           channel.map(FileChannel.MapMode.READ_WRITE, 0, RegistryLayout.BYTES, arena);
       mapped = true;
       return registry;
+    } catch (IOException e) {
+      throw UnmappedException.of(file, e);
     } finally {
       if (!mapped) {
         MappedArena.close(arena);
