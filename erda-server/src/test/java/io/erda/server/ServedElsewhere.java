@@ -35,6 +35,9 @@ final class ServedElsewhere implements AutoCloseable {
   private final Path output;
   private final Process child;
 
+  /** Whether it was stopped, and so can't end by itself. */
+  private boolean standsStill;
+
   private ServedElsewhere(Path data, Path output, Process child) {
     this.data = data;
     this.output = output;
@@ -199,9 +202,26 @@ final class ServedElsewhere implements AutoCloseable {
     return output().substring(before);
   }
 
-  /** Its threads stop, the last of them a moment later; {@link #kill} and {@link #close} end it. */
+  /** Returns when all its threads have stopped; {@link #kill} and {@link #close} end it. */
   void standStill() throws IOException, InterruptedException {
+    standsStill = true;
     new ProcessBuilder("kill", "-STOP", Long.toString(pid())).start().waitFor();
+    while (!hasStopped()) {
+      Thread.onSpinWait();
+    }
+  }
+
+  /** The state of a thread stands behind its name, which is in brackets and may have any bytes. */
+  private boolean hasStopped() throws IOException {
+    try (Stream<Path> threads = Files.list(Path.of("/proc", Long.toString(pid()), "task"))) {
+      for (Path thread : threads.toList()) {
+        String stat = Files.readString(thread.resolve("stat"), StandardCharsets.ISO_8859_1);
+        if (stat.charAt(stat.lastIndexOf(')') + 2) != 'T') {
+          return false;
+        }
+      }
+    }
+    return true;
   }
 
   void kill() throws InterruptedException {
@@ -221,7 +241,7 @@ final class ServedElsewhere implements AutoCloseable {
   public void close() throws IOException {
     try {
       child.getOutputStream().close();
-      if (!child.waitFor(20, TimeUnit.SECONDS)) {
+      if (standsStill || !child.waitFor(20, TimeUnit.SECONDS)) {
         child.destroyForcibly().waitFor();
       }
     } catch (InterruptedException e) {

@@ -27,7 +27,8 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * A client over shared memory whose process has no room for one more mapping of the store's files
  * (`ulimit -v`). Found by a reviewer: a put was told that the object was damaged, and operators
- * were sent to look for damage of the disk; gets did not say why they failed.
+ * were sent to look for damage of the disk; gets did not say why they failed; a client that wanted
+ * to connect was told that no server was there.
  */
 class NoAddressSpaceTest {
   private static final Path PRLIMIT = Path.of("/usr/bin/prlimit");
@@ -41,9 +42,13 @@ class NoAddressSpaceTest {
 
   @TempDir Path directory;
 
-  /** What the client runs: prints a line for each call, its name and what it was told. */
+  /** The program of the client. It prints a line for each call: its name, and what it was told. */
   static final class Confined {
+    /** Enough for the JVM, and too little for a region. */
     private static final long ROOM = 40L << 20;
+
+    /** Too little for the files of a connection. */
+    private static final long NO_ROOM = 1 << 20;
 
     private interface Call {
       void run();
@@ -65,10 +70,20 @@ class NoAddressSpaceTest {
                 keys.next();
               }
             });
+        // Whatever a connection needs of the JVM is there from here on.
+        connect(args[0]);
+        limit(String.valueOf(size() + NO_ROOM));
+        tell("connect", () -> connect(args[0]));
         limit("unlimited");
         tell("put afterwards", () -> client.put(key, "new".getBytes(UTF_8)));
         tell("get afterwards", () -> client.get(key));
       }
+    }
+
+    private static void connect(String uri) {
+      ErdaClient.connect(
+              ErdaUri.parse(uri), ClientOptions.DEFAULT.withConnectTimeout(Duration.ofSeconds(2)))
+          .close();
     }
 
     private static void tell(String name, Call call) {
@@ -114,13 +129,15 @@ class NoAddressSpaceTest {
       }
       Child client =
           children.start("a client", Jvm.current().command(Confined.class, server.uri()));
-      for (String call : List.of("put", "get", "keys", "put afterwards", "get afterwards")) {
+      for (String call :
+          List.of("put", "get", "keys", "connect", "put afterwards", "get afterwards")) {
         told.put(call, client.await(call + ": ", LONG).substring(call.length() + 2));
       }
     }
     assertTells("put", "Unusable: ", told);
     assertTells("get", "Unavailable: ", told);
     assertTells("keys", "Unavailable: ", told);
+    assertTells("connect", "Unavailable: ", told);
     assertEquals("done", told.get("put afterwards"), told::toString);
     assertEquals("done", told.get("get afterwards"), told::toString);
   }

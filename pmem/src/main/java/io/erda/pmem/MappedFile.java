@@ -269,6 +269,8 @@ final class MappedFile {
       }
       done = true;
       return memory;
+    } catch (IOException e) {
+      throw UnmappedException.of(directory.file(name), e);
     } finally {
       if (!done) {
         MappedArena.close(arena);

@@ -80,6 +80,8 @@ public final class MappedReadableDirectory implements ReadableDirectory {
                 channel -> channel.map(MapMode.READ_ONLY, 0, status.bytes(), arena));
         done = true;
         return new Mapping(name, status, arena, memory);
+      } catch (IOException e) {
+        throw UnmappedException.of(path, e);
       } finally {
         if (!done) {
           MappedArena.close(arena);

@@ -3,6 +3,7 @@ package io.erda.testbed;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Set;
 import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -63,6 +64,13 @@ record FailingCall(String call, String error, int number, boolean andLater, bool
           new Kind("write/writev", false, "ECONNRESET", "EPIPE"));
 
   /**
+   * After these errors the JVM makes the call again at once, within native code that nothing wakes, as it
+   * may: no signal comes for ever, and a connection that its client has given up is told of once. A
+   * call that said so for ever would be one of a kernel that there is not.
+   */
+  private static final Set<String> AT_ONCE_AGAIN = Set.of("EINTR", "ECONNABORTED");
+
+  /**
    * Draws one out of those that a program makes.
    *
    * @param connected whether it has long begun, and most of its reads and writes are of TCP
@@ -77,8 +85,7 @@ record FailingCall(String call, String error, int number, boolean andLater, bool
     // The first calls are those of the start, which is where most different things happen.
     int within = random.nextBoolean() ? most : Math.min(most, 1 << random.nextInt(1, 6));
     String error = kind.errors[random.nextInt(kind.errors.length)];
-    // A call that a signal interrupts is done again, and no signal comes for ever.
-    boolean andLater = random.nextInt(3) == 0 && !error.equals("EINTR");
+    boolean andLater = random.nextInt(3) == 0 && !AT_ONCE_AGAIN.contains(error);
     return new FailingCall(kind.calls, error, 1 + random.nextInt(within), andLater, kind.ofFiles);
   }
 

@@ -1,5 +1,6 @@
 package io.erda.client.gets;
 
+import io.erda.client.operations.Operation;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Result;
 import io.erda.rdma.QueuePair;
@@ -64,7 +65,6 @@ public final class GetErrors {
 
   /** The status of a READ or WRITE in words, with the file that could not be opened for it. */
   public static String status(QueuePair queuePair, int status) {
-    String unreached = queuePair.unreached();
-    return unreached.isEmpty() ? Status.name(status) : Status.name(status) + " (" + unreached + ")";
+    return Status.name(status) + Operation.unreached(queuePair);
   }
 }

@@ -5,6 +5,7 @@ import io.erda.client.connections.ClientContext;
 import io.erda.client.connections.Connections;
 import io.erda.client.connections.Session;
 import io.erda.protocol.ErdaException;
+import io.erda.rdma.QueuePair;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
@@ -250,16 +251,16 @@ public abstract class Operation {
     }
   }
 
-  /** Which file could not be reached last, and why; empty where none is known of. */
-  private String unreached() {
-    String why = session == null ? "" : session.queuePair.unreached();
+  /** The file that could not be reached last, and why, in brackets; empty where none is known. */
+  public static String unreached(QueuePair queuePair) {
+    String why = queuePair.unreached();
     return why.isEmpty() ? "" : " (" + why + ")";
   }
 
   private String waitingFor() {
     return switch (step) {
       case WAIT_SESSION -> ": no connection; " + connections.lastLoss();
-      case WAIT_MAP -> ": waiting for the region map" + unreached();
+      case WAIT_MAP -> ": waiting for the region map" + unreached(session.queuePair);
       case BACKOFF -> ": entries were being moved, or another put was undecided, all the time";
       default -> "";
     };

@@ -5,6 +5,7 @@ import io.erda.pmem.MappedArena;
 import io.erda.pmem.MappedFault;
 import io.erda.pmem.MemoryGuard;
 import io.erda.pmem.OutOfSpaceException;
+import io.erda.pmem.UnmappedException;
 import io.erda.pmem.libc.Libc;
 import io.erda.rdma.rings.Mappings;
 import io.erda.rdma.rings.QueueLayout;
@@ -163,6 +164,8 @@ public final class QueueFile {
       MemorySegment queue = channel.map(FileChannel.MapMode.READ_WRITE, 0, bytes, arena);
       done = true;
       return new QueueFile(directory, name, arena, queue, descriptor, spares, lent);
+    } catch (IOException e) {
+      throw UnmappedException.of(name, e);
     } finally {
       if (!done) {
         MappedArena.close(arena);

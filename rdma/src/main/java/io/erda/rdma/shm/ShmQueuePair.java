@@ -3,6 +3,7 @@ package io.erda.rdma.shm;
 import io.erda.pmem.FailedStoreException;
 import io.erda.pmem.FileErrors;
 import io.erda.pmem.ReadAhead;
+import io.erda.pmem.UnmappedException;
 import io.erda.pmem.UntrustedFileException;
 import io.erda.rdma.Status;
 import io.erda.rdma.rings.QueueLayout;
@@ -294,6 +295,9 @@ public final class ShmQueuePair extends RingQueuePair {
       reachFailure = Status.DENIED;
     } catch (UntrustedFileException e) {
       reachFailure = Status.UNTRUSTED;
+    } catch (UnmappedException e) {
+      reachFailure = Status.LOCAL;
+      failure = e.getMessage();
     }
     int version = view == null ? ShmRegistryView.version(directory) : QueueLayout.VERSION;
     if (version >= 0 && version != QueueLayout.VERSION) {

@@ -6,6 +6,7 @@ import io.erda.pmem.MappedArena;
 import io.erda.pmem.MappedFault;
 import io.erda.pmem.MemoryGuard;
 import io.erda.pmem.OutOfSpaceException;
+import io.erda.pmem.UnmappedException;
 import io.erda.pmem.libc.Libc;
 import io.erda.rdma.rings.QueueLayout;
 import io.erda.rdma.rings.RegistryLayout;
@@ -97,6 +98,8 @@ public final class ShmRegistry implements AutoCloseable {
           channel.map(FileChannel.MapMode.READ_WRITE, 0, RegistryLayout.BYTES, arena);
       mapped = true;
       return registry;
+    } catch (IOException e) {
+      throw UnmappedException.of(file, e);
     } finally {
       if (!mapped) {
         MappedArena.close(arena);

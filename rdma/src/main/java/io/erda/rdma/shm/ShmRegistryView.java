@@ -5,6 +5,7 @@ import io.erda.pmem.FileErrors;
 import io.erda.pmem.MappedFault;
 import io.erda.pmem.ReadAhead;
 import io.erda.pmem.Uninterrupted;
+import io.erda.pmem.UnmappedException;
 import io.erda.pmem.UntrustedFileException;
 import io.erda.pmem.libc.Libc;
 import io.erda.rdma.Access;
@@ -77,10 +78,11 @@ public final class ShmRegistryView implements AutoCloseable {
    * @param readAhead told what is mapped of the store
    * @throws AccessDeniedException when this user may not read it
    * @throws UntrustedFileException when it is no plain file of the server's
+   * @throws UnmappedException when it is there, and this process can't map it
    */
   public static ShmRegistryView open(
       ShmDirectory directory, long id, UserPrincipal server, Arena arena, ReadAhead readAhead)
-      throws AccessDeniedException, UntrustedFileException {
+      throws AccessDeniedException, UntrustedFileException, UnmappedException {
     try {
       int descriptor = directory.open(ShmRegistry.FILE, false);
       try {
@@ -96,7 +98,7 @@ public final class ShmRegistryView implements AutoCloseable {
       } finally {
         Libc.close(descriptor);
       }
-    } catch (AccessDeniedException | UntrustedFileException e) {
+    } catch (AccessDeniedException | UntrustedFileException | UnmappedException e) {
       throw e;
     } catch (IOException e) {
       return null;
@@ -389,12 +391,7 @@ public final class ShmRegistryView implements AutoCloseable {
         } catch (ClosedByInterruptException e) {
           interrupted |= Thread.interrupted();
         } catch (IOException e) {
-          if (e.getCause() instanceof OutOfMemoryError) {
-            throw new IOException(
-                name + " can't be mapped: this process has no address space or no memory for it",
-                e);
-          }
-          throw e;
+          throw UnmappedException.of(name, e);
         }
       }
     } finally {
@@ -418,7 +415,7 @@ public final class ShmRegistryView implements AutoCloseable {
     } catch (UnsupportedOperationException e) {
       // This platform has no such mappings.
     } catch (IOException e) {
-      if (!channel.isOpen() || e.getCause() instanceof OutOfMemoryError) {
+      if (!channel.isOpen() || UnmappedException.isReasonOf(e)) {
         throw e; // Says nothing about the file system, so an ordinary mapping might be too weak.
       }
     }
