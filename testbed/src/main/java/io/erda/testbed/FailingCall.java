@@ -64,9 +64,9 @@ record FailingCall(String call, String error, int number, boolean andLater, bool
           new Kind("write/writev", false, "ECONNRESET", "EPIPE"));
 
   /**
-   * After these errors the JVM makes the call again at once, within native code that nothing wakes, as it
-   * may: no signal comes for ever, and a connection that its client has given up is told of once. A
-   * call that said so for ever would be one of a kernel that there is not.
+   * After these errors the JVM makes the call again at once, within native code that nothing wakes,
+   * as it may: no signal comes for ever, and a connection that its client has given up is told of
+   * once. A call that said so for ever would be one of a kernel that there is not.
    */
   private static final Set<String> AT_ONCE_AGAIN = Set.of("EINTR", "ECONNABORTED");
 
