@@ -246,11 +246,8 @@ public final class Cleaner {
             writers,
             places,
             copier,
-            victim,
-            copySpace,
-            gainMin,
-            onlyBehind,
-            nowNs + options.writersWaitNs());
+            new Cleaning.Plan(
+                victim, copySpace, gainMin, onlyBehind, nowNs + options.writersWaitNs()));
     listener.began(victim);
   }
 

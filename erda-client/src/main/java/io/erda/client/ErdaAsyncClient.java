@@ -11,6 +11,7 @@ import io.erda.client.connections.ReadingDevices;
 import io.erda.client.gets.Get;
 import io.erda.client.iteration.Scan;
 import io.erda.client.operations.Operation;
+import io.erda.client.operations.Step;
 import io.erda.client.puts.Put;
 import io.erda.protocol.ErdaException;
 import io.erda.rdma.Device;
@@ -280,7 +281,7 @@ public final class ErdaAsyncClient implements AutoCloseable {
   public void iterate() {
     boolean outermost = confinement.enter();
     try {
-      if (core.scan().step != Operation.IDLE) {
+      if (core.scan().step != Step.IDLE) {
         throw new IllegalStateException("the iteration before is coming to its next key");
       }
       core.scan().rewind();
@@ -304,7 +305,7 @@ public final class ErdaAsyncClient implements AutoCloseable {
       if (!iterates) {
         throw new IllegalStateException("no iteration was begun");
       }
-      if (scan.step != Operation.IDLE) {
+      if (scan.step != Step.IDLE) {
         return false;
       }
       scan.token = token;

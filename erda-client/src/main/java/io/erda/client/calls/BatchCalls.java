@@ -4,6 +4,7 @@ import io.erda.client.connections.KnownStore;
 import io.erda.client.gets.DirectGets;
 import io.erda.client.gets.Get;
 import io.erda.client.operations.Operation;
+import io.erda.client.operations.Step;
 import io.erda.client.puts.Put;
 import io.erda.pmem.MemoryGuard;
 import io.erda.protocol.ErdaException;
@@ -263,7 +264,7 @@ public final class BatchCalls {
       endCutShort(put, e);
     } else {
       thrown = e;
-      if (put.step == Operation.IDLE) {
+      if (put.step == Step.IDLE) {
         put.error = notBegun(e);
       }
     }
@@ -304,7 +305,7 @@ public final class BatchCalls {
 
   /** Tells how an operation of the group ended, and frees it. Returns whether it is done. */
   private boolean tell(int place, Operation operation) {
-    operation.step = Operation.IDLE;
+    operation.step = Step.IDLE;
     if (operation.error != null) {
       fail(keyOf[place], operation.error);
     }
@@ -319,7 +320,7 @@ public final class BatchCalls {
       if (each.active()) {
         endCutShort(each, e);
         some = true;
-      } else if (i >= begun && each.step == Operation.IDLE && !isDecided(each)) {
+      } else if (i >= begun && each.step == Step.IDLE && !isDecided(each)) {
         each.error = notBegun(e);
       }
     }

@@ -5,6 +5,7 @@ import io.erda.client.gets.Get;
 import io.erda.client.iteration.Scan;
 import io.erda.client.operations.Operation;
 import io.erda.client.operations.StatsQuery;
+import io.erda.client.operations.Step;
 import io.erda.client.puts.Put;
 import io.erda.pmem.MemoryGuard;
 import io.erda.protocol.ErdaException;
@@ -107,7 +108,7 @@ public final class BlockingCalls {
     if (get.error != null) {
       throw free(get);
     }
-    get.step = Operation.IDLE;
+    get.step = Step.IDLE;
   }
 
   /** A put, or a delete when {@code value} is null. Returns what a delete says. */
@@ -150,7 +151,7 @@ public final class BlockingCalls {
     if (put.error != null) {
       throw free(put);
     }
-    put.step = Operation.IDLE;
+    put.step = Step.IDLE;
   }
 
   /** Brings an iteration to its next key, or to its end. */
@@ -167,7 +168,7 @@ public final class BlockingCalls {
     if (scan.error != null) {
       throw free(scan);
     }
-    scan.step = Operation.IDLE;
+    scan.step = Step.IDLE;
   }
 
   /** Asks the server to clean a head, −1 for all; the figures when it has noted that. */
@@ -196,7 +197,7 @@ public final class BlockingCalls {
     if (query.error != null) {
       throw free(query);
     }
-    query.step = Operation.IDLE;
+    query.step = Step.IDLE;
     return query.figures;
   }
 
@@ -209,7 +210,7 @@ public final class BlockingCalls {
     if (!ended) {
       core.cutShort(operation, e);
     }
-    operation.step = Operation.IDLE;
+    operation.step = Step.IDLE;
     if (!ended && MemoryGuard.isFault(e)) {
       operation.error.addSuppressed(e);
       return operation.error;
@@ -253,15 +254,15 @@ public final class BlockingCalls {
   }
 
   private static ErdaException free(Operation operation) {
-    operation.step = Operation.IDLE;
+    operation.step = Step.IDLE;
     return operation.error;
   }
 
   private void drive(Operation operation) {
     poller.reset();
-    while (operation.step != Operation.DONE) {
+    while (operation.step != Step.DONE) {
       int work = core.doWork();
-      if (operation.step != Operation.DONE) {
+      if (operation.step != Step.DONE) {
         if (confinement.isClosing()) {
           throw closedDuring(operation);
         }

@@ -12,7 +12,7 @@ import io.erda.client.iteration.Scan;
 import io.erda.client.operations.Operation;
 import io.erda.client.operations.Outcomes;
 import io.erda.client.operations.StatsQuery;
-import io.erda.client.puts.Put;
+import io.erda.client.operations.Step;
 import io.erda.protocol.ErdaException;
 import java.util.concurrent.locks.LockSupport;
 
@@ -221,8 +221,8 @@ public final class ClientCore {
     for (Operation each : slots.operations) {
       wakes |=
           each.stalled
-              || each.step == Operation.BACKOFF
-              || each.step == Operation.WAIT_SESSION && !connections.isConnecting();
+              || each.step == Step.BACKOFF
+              || each.step == Step.WAIT_SESSION && !connections.isConnecting();
     }
     return wakes;
   }
@@ -269,9 +269,9 @@ public final class ClientCore {
     attention.clear();
     int work = connections.advance(slots);
     for (Operation each : slots.operations) {
-      if (each.step == Operation.WAIT_SESSION) {
+      if (each.step == Step.WAIT_SESSION) {
         work += goOn(each);
-      } else if (each.step == Operation.BACKOFF) {
+      } else if (each.step == Step.BACKOFF) {
         work += wake(each);
       } else if (each.stalled) {
         each.resume();
@@ -343,7 +343,7 @@ public final class ClientCore {
     }
     roomLookedNs = now;
     for (Operation each : slots.operations) {
-      if (each.step == Put.WAIT_LEASE && each.stamped) {
+      if (each.step == Step.WAIT_LEASE && each.stamped) {
         each.session.refreshMap();
       }
     }

@@ -8,7 +8,7 @@ import io.erda.client.iteration.Scan;
 import io.erda.client.operations.Operation;
 import io.erda.client.operations.Outcomes;
 import io.erda.client.operations.StatsQuery;
-import io.erda.client.puts.LeasedPut;
+import io.erda.client.operations.Step;
 import io.erda.client.puts.Put;
 import io.erda.client.puts.PutOrder;
 import io.erda.protocol.ErdaException;
@@ -64,7 +64,7 @@ final class Slots implements Connections.Listener {
         gets[i] = new Get(context, connections, outcomes, i);
       }
       made[i] =
-          i < before ? puts.get(i) : new LeasedPut(context, connections, outcomes, puts, depth + i);
+          i < before ? puts.get(i) : new Put(context, connections, outcomes, puts, depth + i);
     }
     puts.set(made);
     Operation[] all = new Operation[count(count)];
@@ -102,7 +102,7 @@ final class Slots implements Connections.Listener {
   /** A free slot, or null. */
   Get freeGet() {
     for (Get get : gets) {
-      if (get.step == Operation.IDLE) {
+      if (get.step == Step.IDLE) {
         get.prepare();
         return get;
       }
@@ -129,7 +129,7 @@ final class Slots implements Connections.Listener {
   /** Whether no slot is in use. */
   boolean areFree() {
     for (Operation each : operations) {
-      if (each.step != Operation.IDLE) {
+      if (each.step != Step.IDLE) {
         return false;
       }
     }
@@ -196,7 +196,7 @@ final class Slots implements Connections.Listener {
   @Override
   public void onMap(Session of) {
     for (Operation each : operations) {
-      if (each.step == Operation.WAIT_MAP && each.session == of) {
+      if (each.step == Step.WAIT_MAP && each.session == of) {
         each.restart();
       }
     }
@@ -228,7 +228,7 @@ final class Slots implements Connections.Listener {
   public boolean onConnectFailed(ErdaException why) {
     boolean someWait = false;
     for (Operation each : operations) {
-      if (each.step == Operation.WAIT_SESSION && !each.hasSession()) {
+      if (each.step == Step.WAIT_SESSION && !each.hasSession()) {
         boolean patient = each.patient || each.attemptsBefore == connections.attempts();
         if (patient && why instanceof ErdaException.Unavailable) {
           someWait = true;

@@ -10,6 +10,7 @@ import io.erda.client.connections.RegionMap;
 import io.erda.client.connections.Requests;
 import io.erda.client.connections.Session;
 import io.erda.client.connections.WorkId;
+import io.erda.client.operations.Step;
 import io.erda.hashtable.Entry;
 import io.erda.hashtable.Neighbourhood;
 import io.erda.hashtable.VersionWord;
@@ -56,14 +57,6 @@ import java.lang.foreign.MemorySegment;
 public final class Get extends ReadOperation {
   static final long ABSENT = -1;
 
-  private static final int POST_LOOK_UP = OWN_STEPS;
-  private static final int LOOKING = OWN_STEPS + 1;
-  private static final int POST_OBJECT = OWN_STEPS + 2;
-  private static final int READING = OWN_STEPS + 3;
-  private static final int POST_REST = OWN_STEPS + 4;
-  private static final int READING_REST = OWN_STEPS + 5;
-  private static final int POST_RESOLVE = OWN_STEPS + 6;
-  private static final int RESOLVING = OWN_STEPS + 7;
 
   /**
    * Private copies that may fail their check before the server is asked: a place may be reused or
@@ -201,7 +194,7 @@ public final class Get extends ReadOperation {
     counts.lookUps++;
     guess();
     reads.begin(guess == VersionWord.NONE ? null : place, readLength);
-    step = POST_LOOK_UP;
+    step = Step.POST_LOOK_UP;
     postLookUp();
   }
 
@@ -221,7 +214,7 @@ public final class Get extends ReadOperation {
 
   private void postLookUp() {
     if (reads.post(session, map, keyWord, WorkId.of(serial, slot))) {
-      step = LOOKING;
+      step = Step.READING_LOOK_UP;
     } else {
       stall();
     }
@@ -233,8 +226,8 @@ public final class Get extends ReadOperation {
       return;
     }
     switch (step) {
-      case LOOKING -> onRoot();
-      case READING -> onObject();
+      case READING_LOOK_UP -> onRoot();
+      case READING_OBJECT -> onObject();
       case READING_REST -> check();
       default -> {
         // The READ belongs to an attempt that was given up.
@@ -326,16 +319,16 @@ public final class Get extends ReadOperation {
     }
     readLength = context.readSize().within(copy.objectCapacity, place.room);
     counts.objectReads++;
-    step = POST_OBJECT;
+    step = Step.POST_OBJECT;
     postObject();
   }
 
   private void postObject() {
-    postObjectPart(0, readLength, READING);
+    postObjectPart(0, readLength, Step.READING_OBJECT);
   }
 
   /** READs bytes of the object; {@code then} is the step that waits for them. */
-  private void postObjectPart(int from, int bytes, int then) {
+  private void postObjectPart(int from, int bytes, Step then) {
     readObject
         .id(WorkId.of(serial, slot))
         .local(copy.region, PrivateCopy.OBJECT + from, bytes)
@@ -373,12 +366,12 @@ public final class Get extends ReadOperation {
     if (padded > copy.objectCapacity) {
       copy.grow(padded, readLength);
     }
-    step = POST_REST;
+    step = Step.POST_REST;
     postRest();
   }
 
   private void postRest() {
-    postObjectPart(readLength, ObjectLayout.padded(objectBytes) - readLength, READING_REST);
+    postObjectPart(readLength, ObjectLayout.padded(objectBytes) - readLength, Step.READING_REST);
   }
 
   /** The whole object is here, if it is one. */
@@ -469,7 +462,7 @@ public final class Get extends ReadOperation {
     } else {
       resolves++;
       counts.resolves++;
-      step = POST_RESOLVE;
+      step = Step.POST_RESOLVE;
       postResolve();
     }
   }
@@ -482,7 +475,7 @@ public final class Get extends ReadOperation {
     Message.putInt(message, base + Message.RESOLVE_KEY_LENGTH + 4, 0);
     copy.copyKey(message, base + Message.RESOLVE_KEY);
     if (requests.send(slot, Message.RESOLVE, Message.RESOLVE_KEY + copy.keyLength)) {
-      step = RESOLVING;
+      step = Step.RESOLVING;
     } else {
       stall();
     }
@@ -502,12 +495,12 @@ public final class Get extends ReadOperation {
 
   /** A READ of this operation failed. */
   public void onReadFailed(long ofSerial, int status) {
-    if (ofSerial != serial || step < OWN_STEPS || step > READING_REST) {
+    if (ofSerial != serial || !step.isReading()) {
       return;
     }
     // The other READs of this attempt end in nothing.
     serial++;
-    if (guess != VersionWord.NONE && step <= LOOKING && status != Status.FLUSHED) {
+    if (guess != VersionWord.NONE && isLookingUp() && status != Status.FLUSHED) {
       // It may be the guess that failed, which says nothing of the store.
       stalled = false;
       lookUp();
@@ -519,6 +512,10 @@ public final class Get extends ReadOperation {
       return;
     }
     retryAfter(status);
+  }
+
+  private boolean isLookingUp() {
+    return step == Step.POST_LOOK_UP || step == Step.READING_LOOK_UP;
   }
 
   @Override
@@ -535,7 +532,7 @@ public final class Get extends ReadOperation {
 
   @Override
   protected boolean outlives(Session lost) {
-    return lost.readable() && step >= OWN_STEPS && step < POST_RESOLVE;
+    return lost.readable() && step.isReading();
   }
 
   @Override

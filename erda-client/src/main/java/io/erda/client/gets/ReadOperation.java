@@ -4,6 +4,7 @@ import io.erda.client.connections.ClientContext;
 import io.erda.client.connections.Connections;
 import io.erda.client.connections.RegionMap;
 import io.erda.client.operations.Operation;
+import io.erda.client.operations.Step;
 import io.erda.protocol.ErdaException;
 import io.erda.rdma.Status;
 
@@ -85,7 +86,7 @@ public abstract class ReadOperation extends Operation {
   /** Looks up anew when the server has told its newest map. */
   protected final void refreshMap() {
     if (session.refreshMap()) {
-      step = WAIT_MAP;
+      step = Step.WAIT_MAP;
     } else {
       // Only a server can tell the new map, and this one is gone.
       needsServer = true;

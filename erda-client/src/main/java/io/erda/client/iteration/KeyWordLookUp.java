@@ -8,6 +8,7 @@ import io.erda.client.connections.WorkId;
 import io.erda.client.gets.ObjectPlace;
 import io.erda.client.gets.PendingVersions;
 import io.erda.client.gets.ReadOperation;
+import io.erda.client.operations.Step;
 import io.erda.hashtable.Entry;
 import io.erda.hashtable.Neighbourhood;
 import io.erda.hashtable.VersionWord;
@@ -24,15 +25,7 @@ import java.lang.foreign.ValueLayout;
  * PendingVersions}.
  */
 abstract class KeyWordLookUp extends ReadOperation {
-  static final int POST_LOOK_UP = OWN_STEPS;
-  static final int READING_LOOK_UP = OWN_STEPS + 1;
-  static final int POST_OBJECT = OWN_STEPS + 2;
-  static final int READING_OBJECT = OWN_STEPS + 3;
-  static final int POST_REST = OWN_STEPS + 4;
-  static final int READING_REST = OWN_STEPS + 5;
 
-  /** The steps of whoever looks key words up begin here. */
-  static final int LOOK_UP_STEPS = OWN_STEPS + 6;
 
   /** Look-ups repeated at once while entries move; then with pauses. */
   private static final int MOVING_AT_ONCE_MAX = 64;
@@ -85,7 +78,7 @@ abstract class KeyWordLookUp extends ReadOperation {
 
   // The READs of entries.
 
-  final void beginLookUp(int first) {
+  final void beginLookUp(Step first) {
     counts.lookUps++;
     counterBefore = session.counterSeen;
     serial++;
@@ -106,7 +99,7 @@ abstract class KeyWordLookUp extends ReadOperation {
                 old ? map.tableKey : map.nextTableKey, map.entriesOffset + bucket * Entry.BYTES));
   }
 
-  final void postRoot(int then) {
+  final void postRoot(Step then) {
     post(
         readAwaited
             .local(copy.region, ScanCopy.ROOT, Root.LOOK_UP_BYTES)
@@ -114,7 +107,7 @@ abstract class KeyWordLookUp extends ReadOperation {
         then);
   }
 
-  private void post(Work read, int then) {
+  private void post(Work read, Step then) {
     if (session.queuePair.post(read.id(WorkId.of(serial, slot)))) {
       step = then;
     } else {
@@ -184,7 +177,7 @@ abstract class KeyWordLookUp extends ReadOperation {
   final void readKeyWord() {
     confirming = false;
     pending.begin();
-    beginLookUp(POST_LOOK_UP);
+    beginLookUp(Step.POST_LOOK_UP);
     postKeyWord();
   }
 
@@ -199,7 +192,7 @@ abstract class KeyWordLookUp extends ReadOperation {
         return;
       }
     }
-    postRoot(READING_LOOK_UP);
+    postRoot(Step.READING_LOOK_UP);
   }
 
   final void onKeyWord() {
@@ -255,20 +248,20 @@ abstract class KeyWordLookUp extends ReadOperation {
     }
     readLength = context.readSize().within(copy.objectCapacity, place.room);
     counts.objectReads++;
-    step = POST_OBJECT;
+    step = Step.POST_OBJECT;
     postObject();
   }
 
   final void postObject() {
-    postObjectPart(0, readLength, READING_OBJECT);
+    postObjectPart(0, readLength, Step.READING_OBJECT);
   }
 
   final void postRest() {
-    postObjectPart(readLength, ObjectLayout.padded(objectBytes) - readLength, READING_REST);
+    postObjectPart(readLength, ObjectLayout.padded(objectBytes) - readLength, Step.READING_REST);
   }
 
   /** READs bytes of the object; {@code then} is the step that waits for them. */
-  private void postObjectPart(int from, int bytes, int then) {
+  private void postObjectPart(int from, int bytes, Step then) {
     post(
         readAwaited
             .local(copy.region, ScanCopy.OBJECTS + (long) from, bytes)
@@ -290,7 +283,7 @@ abstract class KeyWordLookUp extends ReadOperation {
       if (padded > copy.objectCapacity) {
         copy.grow(padded, readLength);
       }
-      step = POST_REST;
+      step = Step.POST_REST;
       postRest();
     }
   }
@@ -327,7 +320,7 @@ abstract class KeyWordLookUp extends ReadOperation {
       confirming = true;
       // Not what another operation saw meanwhile: nothing may have been judged since the first.
       long counter = counterAfter;
-      beginLookUp(POST_LOOK_UP);
+      beginLookUp(Step.POST_LOOK_UP);
       counterBefore = counter;
       postKeyWord();
     } else {

@@ -7,6 +7,7 @@ import io.erda.client.connections.RegionMap;
 import io.erda.client.connections.Session;
 import io.erda.client.connections.WorkId;
 import io.erda.client.gets.GetErrors;
+import io.erda.client.operations.Step;
 import io.erda.hashtable.Entry;
 import io.erda.logstore.ObjectLayout;
 import io.erda.protocol.ErdaException;
@@ -31,10 +32,6 @@ public final class Scan extends KeyWordLookUp {
   /** In place of the length of a key: there are no more. */
   public static final int END = -1;
 
-  private static final int POST_TABLE = LOOK_UP_STEPS;
-  private static final int READING_TABLE = LOOK_UP_STEPS + 1;
-  private static final int POST_OBJECTS = LOOK_UP_STEPS + 2;
-  private static final int READING_OBJECTS = LOOK_UP_STEPS + 3;
 
   // The iteration. What is here outlives a run, a connection and a server.
 
@@ -173,7 +170,7 @@ public final class Scan extends KeyWordLookUp {
       onSmallerTable();
     } else {
       order.take(map.buckets, map.nextBuckets);
-      beginLookUp(POST_TABLE);
+      beginLookUp(Step.POST_TABLE);
       postTable();
     }
   }
@@ -204,7 +201,7 @@ public final class Scan extends KeyWordLookUp {
         return;
       }
     }
-    postRoot(READING_TABLE);
+    postRoot(Step.READING_TABLE);
   }
 
   private void onTable() {
@@ -239,7 +236,7 @@ public final class Scan extends KeyWordLookUp {
     int stride = context.readSize().within(copy.objectCapacity, copy.objectCapacity);
     batch.gather(entries, entriesMap, map, session.geometry, stride, copy.objectCapacity);
     serial++;
-    step = POST_OBJECTS;
+    step = Step.POST_OBJECTS;
     if (batch.isEmpty()) {
       endBatch();
     } else {
@@ -250,7 +247,7 @@ public final class Scan extends KeyWordLookUp {
 
   private void postObjects() {
     if (batch.post(session.queuePair, WorkId.of(serial, slot), copy.region)) {
-      step = READING_OBJECTS;
+      step = Step.READING_OBJECTS;
     } else {
       stall();
     }
@@ -288,7 +285,7 @@ public final class Scan extends KeyWordLookUp {
 
   /** A READ of this operation failed. */
   public void onReadFailed(long ofSerial, int status) {
-    if (ofSerial != serial || step < OWN_STEPS) {
+    if (ofSerial != serial || !step.isReading()) {
       return;
     }
     // The other READs of this attempt end in nothing.
@@ -306,7 +303,7 @@ public final class Scan extends KeyWordLookUp {
                   + (lost
                       ? session.queuePair.lostRegion()
                       : GetErrors.status(session.queuePair, status))));
-    } else if (lost && (step == POST_OBJECTS || step == READING_OBJECTS)) {
+    } else if (lost && (step == Step.POST_OBJECTS || step == Step.READING_OBJECTS)) {
       // Nothing says which of them it was.
       batch.lookUpAll();
       endBatch();
@@ -344,7 +341,7 @@ public final class Scan extends KeyWordLookUp {
 
   @Override
   protected boolean outlives(Session lost) {
-    return lost.readable() && step >= OWN_STEPS;
+    return lost.readable() && step.isReading();
   }
 
   // What was found.

@@ -22,21 +22,6 @@ public abstract class Operation {
     void ended(Operation operation);
   }
 
-  public static final int IDLE = 0;
-  public static final int DONE = 1;
-
-  /** It waits for a connection that will do: see {@link Connections#readSession}. */
-  public static final int WAIT_SESSION = 2;
-
-  /** It waits for a newer region map of its session. */
-  public static final int WAIT_MAP = 3;
-
-  /** It waits until {@link #wakeNs}. */
-  public static final int BACKOFF = 4;
-
-  /** The steps of the kinds of operation begin here. */
-  protected static final int OWN_STEPS = 8;
-
   /** How often one operation goes on after its connection was lost. */
   private static final int SESSIONS_LOST_MAX = 3;
 
@@ -47,7 +32,7 @@ public abstract class Operation {
   /** Place of its request in every session. */
   public final int slot;
 
-  public int step;
+  public Step step = Step.IDLE;
 
   /** A post was refused because a queue was full; {@link #resume()} posts again. */
   public boolean stalled;
@@ -131,11 +116,11 @@ public abstract class Operation {
   protected abstract void deliver(OperationHandler handler);
 
   public final boolean active() {
-    return step > DONE;
+    return step.isActive();
   }
 
   protected final void open() {
-    assert step == IDLE : describe() + " begins in the place of one that has not ended";
+    assert step == Step.IDLE : describe() + " begins in the place of one that has not ended";
     error = null;
     stamped = false;
     stalled = false;
@@ -147,8 +132,8 @@ public abstract class Operation {
   }
 
   protected final void finish() {
-    assert step != DONE : describe() + " ends twice";
-    step = DONE;
+    assert step != Step.DONE : describe() + " ends twice";
+    step = Step.DONE;
     stalled = false;
     session = null;
     listener.ended(this);
@@ -167,14 +152,14 @@ public abstract class Operation {
   }
 
   protected final void awaitSession() {
-    step = WAIT_SESSION;
+    step = Step.WAIT_SESSION;
     attemptsBefore = connections.attempts();
     stalled = false;
     context.attention().ask();
   }
 
   protected final void backOff(long ns) {
-    step = BACKOFF;
+    step = Step.BACKOFF;
     wakeNs = context.now() + ns;
     context.attention().ask();
   }
@@ -243,7 +228,7 @@ public abstract class Operation {
             + " got no answer within "
             + context.options().operationTimeout().toMillis()
             + " ms";
-    if (session != null && step != BACKOFF) {
+    if (session != null && step != Step.BACKOFF) {
       session.leave(tooLate);
     }
     if (!published()) {

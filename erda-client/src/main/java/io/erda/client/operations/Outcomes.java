@@ -72,7 +72,7 @@ public final class Outcomes implements Operation.Listener {
   public void endedAtOnce(Operation operation) {
     active++;
     operation.error = null;
-    operation.step = Operation.DONE;
+    operation.step = Step.DONE;
     add(operation);
   }
 
@@ -99,7 +99,7 @@ public final class Outcomes implements Operation.Listener {
       } catch (Throwable e) {
         keep(e);
       } finally {
-        operation.step = Operation.IDLE;
+        operation.step = Step.IDLE;
       }
     }
     return now;

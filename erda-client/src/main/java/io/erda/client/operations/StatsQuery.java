@@ -19,9 +19,6 @@ import java.util.Map;
  * not for hot paths.
  */
 public final class StatsQuery extends Operation {
-  private static final int POST = OWN_STEPS;
-  private static final int ASKED = OWN_STEPS + 1;
-  private static final int POST_CLEAN = OWN_STEPS + 2;
   private static final int FIGURES_MAX = 65536;
   private static final int NOTHING = -2;
 
@@ -66,7 +63,7 @@ public final class StatsQuery extends Operation {
     session = usable;
     figures = new LinkedHashMap<>();
     next = 0;
-    step = clean == NOTHING ? POST : POST_CLEAN;
+    step = clean == NOTHING ? Step.POST_STATS : Step.POST_CLEAN;
     resume();
   }
 
@@ -76,7 +73,7 @@ public final class StatsQuery extends Operation {
     Message.putInt(requests.memory, base + Message.CLEAN_HEAD, clean);
     Message.putInt(requests.memory, base + Message.CLEAN_HEAD + 4, 0);
     if (requests.send(slot, Message.CLEAN, Message.CLEAN_REQUEST_BYTES)) {
-      step = ASKED;
+      step = Step.ASKED;
     } else {
       stall();
     }
@@ -85,17 +82,17 @@ public final class StatsQuery extends Operation {
   @Override
   public void resume() {
     stalled = false;
-    if (step == POST_CLEAN) {
+    if (step == Step.POST_CLEAN) {
       postClean();
       return;
     }
-    step = POST;
+    step = Step.POST_STATS;
     Requests requests = session.requests;
     long base = requests.at(slot);
     Message.putInt(requests.memory, base + Message.STATS_FROM, next);
     Message.putInt(requests.memory, base + Message.STATS_FROM + 4, 0);
     if (requests.send(slot, Message.STATS, Message.STATS_REQUEST_BYTES)) {
-      step = ASKED;
+      step = Step.ASKED;
     } else {
       stall();
     }
@@ -108,7 +105,7 @@ public final class StatsQuery extends Operation {
       return;
     }
     if (type == Message.CLEAN) {
-      step = POST;
+      step = Step.POST_STATS;
       resume();
       return;
     }

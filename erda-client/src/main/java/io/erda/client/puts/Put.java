@@ -1,70 +1,65 @@
 package io.erda.client.puts;
 
+import io.erda.client.LocalPublisher;
 import io.erda.client.OperationHandler;
 import io.erda.client.connections.ClientContext;
 import io.erda.client.connections.Connections;
 import io.erda.client.connections.Counts;
-import io.erda.client.connections.KnownStore;
-import io.erda.client.connections.RegisteredMemory;
+import io.erda.client.connections.Lease;
+import io.erda.client.connections.Leases;
+import io.erda.client.connections.Refusals;
+import io.erda.client.connections.Requests;
 import io.erda.client.connections.Session;
-import io.erda.client.operations.KeyText;
+import io.erda.client.connections.WorkId;
+import io.erda.client.gets.GetErrors;
 import io.erda.client.operations.Operation;
+import io.erda.client.operations.Step;
 import io.erda.hashtable.Entry;
-import io.erda.hashtable.ValueHash;
-import io.erda.logstore.ObjectLayout;
-import io.erda.logstore.ObjectWriter;
-import io.erda.pmem.MemoryGuard;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Message;
+import io.erda.protocol.Result;
 import io.erda.protocol.Root;
-import io.erda.rdma.MemoryRegion;
+import io.erda.rdma.Status;
+import io.erda.rdma.Work;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A put or a delete, whatever the protocol: the object, built once in memory of its own, and the
- * order among puts of one client. How the object becomes the newest version is its subclass.
+ * A put or a delete: takes the next place of a lease and makes the object there the newest version
+ * of its key, in one of two ways, by the store's put mode.
+ *
+ * <ul>
+ *   <li><b>Published last</b> (design, "A put"): the object is WRITTEN, PUBLISH is SENT behind it,
+ *       and the server's response ends the put. It takes one round trip while the lease lasts, and
+ *       none where the server is in this process and can take the object at once.
+ *   <li><b>Announced first</b> (Erda paper, section 3.3): the server is told of the place and
+ *       stores it in the key's word; then the object is WRITTEN, and the put has taken effect when
+ *       it is whole. A READ behind the WRITE ends when the WRITE has landed. Both must have
+ *       succeeded on a connection that the server had not closed: it closes it before it takes a
+ *       version back. A condition is looked at when the place is announced; from then on until the
+ *       put is decided the key has no other.
+ * </ul>
+ *
+ * <p>A delete for which the log has no room asks the server to empty the entry instead (ERASE).
+ *
+ * <p>Nothing is replayed once something was posted that may take effect (PUBLISH, ERASE, or the
+ * WRITE of what was announced): if the connection ends then, the outcome is unknown. What the
+ * server refused had no effect, so it may be done again elsewhere.
  */
-public abstract class Put extends Operation {
-  /** It waits for an earlier put of the same key. */
-  protected static final int WAIT_TURN = OWN_STEPS;
+public final class Put extends Operation {
+  private static final long NO_PLACE = Long.MAX_VALUE;
+  private static final int REWRITES_MAX = 8;
+  private static final int INVALID_MAX = 1;
 
-  /** It waits for space to write to. */
-  public static final int WAIT_LEASE = OWN_STEPS + 1;
+  /** Pauses before a delete without space asks again while a put of its key is undecided. */
+  private static final long UNDECIDED_PAUSE_NS = 100_000;
 
-  /** The steps of the kinds of put begin here. */
-  protected static final int PUT_STEPS = OWN_STEPS + 2;
-
-  /** Where the object lies in its memory. */
-  protected static final int OBJECT = 0;
-
-  protected static final long NO_PLACE = Long.MAX_VALUE;
-
-  private static final int CAPACITY_MIN = 4096;
-
-  private final MemoryGuard faults = new MemoryGuard();
-  private final ValueHash valueHash = new ValueHash();
   private final PutOrder turns;
-  private RegisteredMemory own;
-  private ObjectWriter writer;
-  private int capacity;
+  private final PutObject object;
+  private final Work write = Work.write();
+  private final Work readRoot = Work.read().signaled();
 
-  /** The memory of the object, null before the first one. */
-  protected MemorySegment memory;
-
-  protected MemoryRegion region;
-
-  protected boolean delete;
-
-  /** For which values of the key it is done: 0 for all, or one of {@link Message}'s flags. */
-  protected int condition;
-
-  /** The length of the value that the key has to have, if it has to have one. */
-  protected int expectedLength;
-
-  /** The hash of that value. */
-  protected long expectedLow;
-
-  protected long expectedHigh;
+  /** The object that is published without a message. */
+  private final LocalPublisher.Built built = new LocalPublisher.Built();
 
   /** Whether the condition did not hold, so that nothing was done. */
   public boolean conflict;
@@ -73,97 +68,71 @@ public abstract class Put extends Operation {
   public boolean existed;
 
   /** Grows with every submission of the client. */
-  protected long order;
+  long order;
+
+  private int head;
+
+  // The place in the log.
 
   /** Grows with every place that is taken; {@link #NO_PLACE} before one is. */
-  protected long placeOrder;
+  private long placeOrder;
 
-  protected int head;
+  /** Whether the put of this place is announced first. */
+  private boolean announces;
 
-  /** Bytes of the object, with padding. */
-  protected int padded;
+  private long reservation;
+  private int offset;
+  private long remoteKey;
+  private long place;
 
-  /** Bytes of the object, without padding. */
-  protected int bytes;
+  /** The number of the place, which its READs and WRITEs bear. */
+  private long serial;
 
-  protected int keyLength;
+  private int rewrites;
+  private int invalid;
 
-  /** The checksum of the object, before the position is mixed in. */
-  protected int crc;
+  /** Why a WRITE of this operation could not be begun; SUCCESS when none was refused. */
+  private int writeRefused;
 
-  private int valueLength;
-  private long keyWord;
-
-  protected Put(
+  public Put(
       ClientContext context, Connections connections, Listener listener, PutOrder turns, int slot) {
     super(context, connections, listener, slot);
     this.turns = turns;
+    object = new PutObject(context);
   }
-
-  /** Goes on, with {@link #session} and {@link #head} known: takes space for the object. */
-  protected abstract void takePlace();
-
-  /** A READ of this operation completed. */
-  public abstract void onRead(long ofSerial);
-
-  /** A READ of this operation failed. */
-  public abstract void onReadFailed(long ofSerial, int status);
-
-  /** The server has no room for the object. */
-  protected abstract void onNoRoom(int result);
-
-  /** Whether the object has a place in the log and could not be posted yet. */
-  protected abstract boolean isUnposted();
-
-  /** A WRITE of this operation failed. */
-  public abstract void onWriteFailed(long ofSerial, int status);
 
   /**
    * Builds the object. REQUIRES: the lengths are in range. {@code value} is null for a delete.
    *
    * @throws InternalError when memory of the caller's is not there
    */
-  public final void build(MemorySegment key, MemorySegment value) {
-    keyLength = (int) key.byteSize();
-    valueLength = value == null ? 0 : (int) value.byteSize();
-    delete = value == null;
-    condition = 0;
-    bytes = ObjectLayout.bytes(keyLength, valueLength);
-    ensureCapacity(ObjectLayout.padded(bytes));
-    // A position mix of 0: the checksum of a position is this one xor its mix (ObjectLayout), and
-    // the position is not known yet.
-    padded = writer.write(OBJECT, key, 0, keyLength, value, 0, valueLength, delete, 0);
-    crc = ObjectLayout.checksum(memory, OBJECT);
-    // Key and value may be mapped from a file of the caller's.
-    faults.surface();
+  public void build(MemorySegment key, MemorySegment value) {
+    object.build(key, value);
   }
 
   /** It is done only where the key has no value. To be called behind {@link #build}. */
-  public final void onlyIfAbsent() {
-    condition = Message.FLAG_IF_ABSENT;
+  public void onlyIfAbsent() {
+    object.condition = Message.FLAG_IF_ABSENT;
   }
 
   /** It is done only where the key has this value. To be called behind {@link #build}. */
-  public final void onlyIfEqual(MemorySegment expected) {
-    condition = Message.FLAG_IF_EQUAL;
-    expectedLength = Math.toIntExact(expected.byteSize());
-    valueHash.compute(expected, 0, expectedLength);
-    expectedLow = valueHash.low();
-    expectedHigh = valueHash.high();
-    faults.surface();
+  public void onlyIfEqual(MemorySegment expected) {
+    object.onlyIfEqual(expected);
   }
 
   /** Its condition does not hold, as is known without the server. In the place of {@code begin}. */
-  public final void conflictAtOnce() {
-    condition = Message.FLAG_IF_EQUAL;
+  public void conflictAtOnce() {
+    object.condition = Message.FLAG_IF_EQUAL;
     conflict = true;
   }
 
   public void begin() {
     open();
+    rewrites = 0;
+    invalid = 0;
+    writeRefused = Status.SUCCESS;
     conflict = false;
     order = turns.next();
-    keyWord = 0;
     needsServer = true;
     restart();
   }
@@ -174,13 +143,13 @@ public abstract class Put extends Operation {
   }
 
   @Override
-  public final void restart() {
+  public void restart() {
     Session usable = connections.serverSession();
     if (usable == null) {
       awaitSession();
       return;
     }
-    ErdaException unfit = context.store().unfit(keyLength, valueLength);
+    ErdaException unfit = context.store().unfit(object.keyLength, object.valueLength);
     if (unfit != null) {
       fail(unfit);
       return;
@@ -188,26 +157,59 @@ public abstract class Put extends Operation {
     session = usable;
     head = Entry.headOf(keyWord());
     if (turns.hasEarlier(this)) {
-      step = WAIT_TURN;
+      step = Step.WAIT_TURN;
       session = null;
       return;
     }
     takePlace();
   }
 
-  /** REQUIRES: the client was connected once, so the hash is known. */
-  protected final long keyWord() {
-    if (keyWord == 0) {
-      KnownStore store = context.store();
-      keyWord =
-          Entry.keyWord(
-              store.keyHash.of(memory, OBJECT + ObjectLayout.KEY_OFFSET, keyLength), store.heads);
+  long keyWord() {
+    return object.keyWord();
+  }
+
+  // A place in the log.
+
+  /**
+   * Takes space of the lease, or waits for one. Places of a lease are published in their order,
+   * because the server takes none below one that was published: a put that came later waits for one
+   * that has its place and could not be posted.
+   */
+  private void takePlace() {
+    placeOrder = NO_PLACE;
+    if (turns.hasUnposted(this)) {
+      step = Step.WAIT_PLACE;
+      stall();
+      return;
     }
-    return keyWord;
+    Leases leases = session.leases;
+    Lease lease = leases.fitting(head, object.padded);
+    if (lease == null) {
+      step = Step.WAIT_LEASE;
+      leases.request(head, object.padded);
+      return;
+    }
+    place = lease.take(object.padded);
+    placeOrder = turns.next();
+    reservation = lease.reservation;
+    remoteKey = lease.remoteKey;
+    offset = session.geometry.offset(lease.regionIndex, place);
+    object.placeAt(head, lease.generation, offset);
+    serial++;
+    announces = session.announces();
+    if (announces) {
+      step = Step.POST_ANNOUNCE;
+      postAnnounce();
+    } else {
+      step = Step.POST_WRITE;
+      if (!publishNow()) {
+        postWrite();
+      }
+    }
   }
 
   /** Whether {@code other} has a place in the same log before this one's and was not posted yet. */
-  protected final boolean follows(Put other) {
+  boolean follows(Put other) {
     return other.stalled
         && other.isUnposted()
         && other.placeOrder < placeOrder
@@ -215,64 +217,427 @@ public abstract class Put extends Operation {
         && other.session == session;
   }
 
+  /** Whether the object has a place in the log of which the server was not told yet. */
+  private boolean isUnposted() {
+    return step == Step.POST_WRITE || step == Step.POST_PUBLISH || step == Step.POST_ANNOUNCE;
+  }
+
+  /** The session may have space in the log of a head. */
+  void onLease(Session of, int ofHead) {
+    if (awaitsLease(of, ofHead)) {
+      takePlace();
+    }
+  }
+
+  /** The server has no room for {@code asked} bytes: whoever waits for less asks again. */
+  void onLeaseRefused(Session of, int ofHead, int asked, int result) {
+    if (awaitsLease(of, ofHead)) {
+      if (object.padded < asked) {
+        takePlace();
+      } else {
+        onNoRoom(result);
+      }
+    }
+  }
+
+  private boolean awaitsLease(Session of, int ofHead) {
+    return step == Step.WAIT_LEASE && session == of && head == ofHead;
+  }
+
+  private void onNoRoom(int result) {
+    // ERASE knows no condition.
+    boolean withoutSpace =
+        result == Result.LOG_FULL
+            || result == Result.DISK_FULL
+            || result == Result.NOT_NOW
+            || result == Result.OVER_QUOTA;
+    if (object.delete && object.condition == 0 && withoutSpace) {
+      step = Step.POST_ERASE;
+      postErase();
+    } else {
+      fail(Refusals.of(describe(), result, session.requests.reason()));
+    }
+  }
+
+  /** The server knows of the place: the lease may be done with. */
+  private void placed() {
+    session.leases.placed(head, object.padded);
+  }
+
+  /** Gives up the rest of the lease, which can't be written to. */
+  private void dropLease() {
+    session.leases.drop(head, reservation);
+  }
+
+  private void writeAgain(int result) {
+    if (++rewrites > REWRITES_MAX) {
+      fail(
+          new ErdaException.Unavailable(
+              describe()
+                  + ": refused "
+                  + rewrites
+                  + " times, the last time with: "
+                  + Result.name(result)
+                  + "; the key is untouched"));
+      return;
+    }
+    context.counts().rewrites++;
+    takePlace();
+  }
+
+  // What is posted.
+
+  /**
+   * Publishes the object without a message, where that can be done now.
+   *
+   * @return false when nothing was done
+   */
+  private boolean publishNow() {
+    LocalPublisher.Line line = session.line;
+    if (line == null || object.condition != 0 || !turns.isAlone()) {
+      return false;
+    }
+    built.reservation = reservation;
+    built.head = head;
+    built.offset = offset;
+    built.memory = object.memory;
+    built.bytes = object.bytes;
+    built.keyLength = object.keyLength;
+    built.keyWord = keyWord();
+    built.delete = object.delete;
+    int outcome = line.publish(built);
+    switch (outcome) {
+      case LocalPublisher.LATER -> {
+        return false;
+      }
+      case LocalPublisher.FAILED -> fail(Refusals.failed(describe(), line.failure(), line.cause()));
+      default -> {
+        // It took effect, whatever becomes of the lease.
+        Leases leases = session.leases;
+        done(outcome == LocalPublisher.REPLACED);
+        leases.placed(head, object.padded);
+      }
+    }
+    return true;
+  }
+
+  private void postWrite() {
+    if (!writeObject()) {
+      stall();
+      return;
+    }
+    step = Step.POST_PUBLISH;
+    postPublish();
+  }
+
+  /** WRITEs the object to its place. Returns false when the queue is full. */
+  private boolean writeObject() {
+    write
+        .id(WorkId.of(serial, slot))
+        .local(object.region, PutObject.AT, object.padded)
+        .remote(remoteKey, place);
+    return session.queuePair.post(write);
+  }
+
+  private void postPublish() {
+    Requests requests = session.requests;
+    MemorySegment message = requests.memory;
+    long base = requests.at(slot);
+    Message.putLong(message, base + Message.PUBLISH_RESERVATION, reservation);
+    Message.putInt(message, base + Message.PUBLISH_OFFSET, offset);
+    Message.putInt(message, base + Message.PUBLISH_OBJECT_BYTES, object.bytes);
+    Message.putInt(message, base + Message.PUBLISH_HEAD, head);
+    Message.putInt(message, base + Message.PUBLISH_FLAGS, object.flags());
+    int length = Message.PUBLISH_REQUEST_BYTES;
+    if (object.condition == Message.FLAG_IF_EQUAL) {
+      object.putExpected(message, base + Message.PUBLISH_EXPECTED_LENGTH);
+      length = Message.PUBLISH_IF_EQUAL_BYTES;
+    }
+    if (!requests.send(slot, Message.PUBLISH, length)) {
+      stall();
+      return;
+    }
+    step = Step.PUBLISHED;
+    // This stands behind the publish, so that it costs this put nothing.
+    placed();
+  }
+
+  private void postAnnounce() {
+    Requests requests = session.requests;
+    MemorySegment message = requests.memory;
+    long base = requests.at(slot);
+    Message.putLong(message, base + Message.ANNOUNCE_RESERVATION, reservation);
+    Message.putInt(message, base + Message.ANNOUNCE_OFFSET, offset);
+    Message.putInt(message, base + Message.ANNOUNCE_OBJECT_BYTES, object.bytes);
+    Message.putInt(message, base + Message.ANNOUNCE_HEAD, head);
+    Message.putInt(message, base + Message.ANNOUNCE_FLAGS, object.flags());
+    int keyAt = Message.ANNOUNCE_KEY;
+    if (object.condition == Message.FLAG_IF_EQUAL) {
+      object.putExpected(message, base + Message.ANNOUNCE_EXPECTED_LENGTH);
+      keyAt = Message.ANNOUNCE_IF_EQUAL_KEY;
+    }
+    object.putKey(message, base + Message.ANNOUNCE_KEY_LENGTH, base + keyAt);
+    if (!requests.send(slot, Message.ANNOUNCE, keyAt + object.keyLength)) {
+      stall();
+      return;
+    }
+    step = Step.ANNOUNCED;
+  }
+
+  private void postAnnouncedWrite() {
+    if (!writeObject()) {
+      stall();
+      return;
+    }
+    step = Step.POST_ROOT;
+    postRoot();
+  }
+
+  /** READs the root's first word behind the object. */
+  private void postRoot() {
+    readRoot
+        .id(WorkId.of(serial, slot))
+        .local(object.region, object.rootAt(), Long.BYTES)
+        .remote(session.rootKey, 0);
+    if (session.queuePair.post(readRoot)) {
+      step = Step.READING_ROOT;
+    } else {
+      stall();
+    }
+  }
+
+  private void postErase() {
+    Requests requests = session.requests;
+    MemorySegment message = requests.memory;
+    long base = requests.at(slot);
+    object.putKey(message, base + Message.ERASE_KEY_LENGTH, base + Message.ERASE_KEY);
+    if (requests.send(slot, Message.ERASE, Message.ERASE_KEY + object.keyLength)) {
+      step = Step.ERASING;
+    } else {
+      stall();
+    }
+  }
+
   @Override
-  protected final void onEnded() {
+  public void resume() {
+    if (turns.hasUnposted(this)) {
+      stall();
+      return;
+    }
+    stalled = false;
+    switch (step) {
+      case WAIT_PLACE -> takePlace();
+      case POST_WRITE -> postWrite();
+      case POST_PUBLISH -> postPublish();
+      case POST_ANNOUNCE -> postAnnounce();
+      case POST_ANNOUNCED_WRITE -> postAnnouncedWrite();
+      case POST_ROOT -> postRoot();
+      case POST_ERASE -> postErase();
+      default -> restart();
+    }
+  }
+
+  // What comes back.
+
+  @Override
+  public void onResponse(int type, int result, MemorySegment message, long base, int length) {
+    switch (result) {
+      case Result.OK -> {
+        if (type == Message.ERASE) {
+          done(Message.getInt(message, base + Message.ERASED_EXISTED) != 0);
+        } else if (announces) {
+          onAnnounced(message, base);
+        } else {
+          done(Message.getInt(message, base + Message.PUBLISHED_EXISTED) != 0);
+        }
+      }
+      case Result.CONFLICT -> {
+        if (object.condition == 0) {
+          session.fail("the server found a conflict for a " + describe());
+        } else {
+          if (announces) {
+            placed();
+          }
+          conflict = true;
+          finish();
+        }
+      }
+      case Result.UNDECIDED -> backOff(UNDECIDED_PAUSE_NS);
+      case Result.NO_RESERVATION -> {
+        dropLease();
+        writeAgain(result);
+      }
+      case Result.INVALID_OBJECT -> onInvalid(result);
+      default -> fail(Refusals.of(describe(), result, session.requests.reason()));
+    }
+  }
+
+  private void onAnnounced(MemorySegment message, long base) {
+    existed = Message.getInt(message, base + Message.ANNOUNCED_EXISTED) != 0;
+    if (Message.getInt(message, base + Message.ANNOUNCED_AWAITED) == 0) {
+      placed();
+      done(existed);
+      return;
+    }
+    step = Step.POST_ANNOUNCED_WRITE;
+    postAnnouncedWrite();
+    // Not before: an announcement may wait at the server, where its lease must not have ended.
+    placed();
+  }
+
+  private void onInvalid(int result) {
+    if (writeRefused != Status.SUCCESS) {
+      failUnwritten();
+    } else if (++invalid > INVALID_MAX && !session.queuePair.unreached().isEmpty()) {
+      // It was not written, so the server could not find it.
+      writeRefused = Status.REMOTE_ACCESS;
+      failUnwritten();
+    } else if (invalid > INVALID_MAX) {
+      fail(
+          new ErdaException.Damaged(
+              describe()
+                  + ": the server found what was written at head "
+                  + head
+                  + ", offset "
+                  + offset
+                  + " ("
+                  + object.bytes
+                  + " bytes) not to be the object, "
+                  + invalid
+                  + " times; the key is untouched"));
+    } else {
+      writeAgain(result);
+    }
+  }
+
+  /** A WRITE of this operation failed. */
+  public void onWriteFailed(long ofSerial, int status) {
+    if (ofSerial != serial) {
+      return;
+    }
+    if (status != Status.REMOTE_ACCESS) {
+      // Where the server is told of an object that is not there, it says so.
+      writeRefused = status;
+    } else if (session != null) {
+      onPlaceRevoked();
+    }
+  }
+
+  /** The WRITE was refused, because the key to WRITE with is none any more. */
+  private void onPlaceRevoked() {
+    if (announces) {
+      // Nobody revokes what was announced, so this is a device that ends: what it did is not known.
+      session.fail("a WRITE to a place that was announced was refused");
+    } else {
+      // The server decides: it publishes nothing that is not whole.
+      dropLease();
+    }
+  }
+
+  /** A READ of this operation completed. */
+  public void onRead(long ofSerial) {
+    if (ofSerial != serial || step != Step.READING_ROOT || !session.ready()) {
+      // Where the connection ended, what becomes of the put is told with that.
+      return;
+    }
+    long incarnation = Root.incarnation(object.memory, object.rootAt());
+    if (incarnation != session.welcome.incarnation()) {
+      session.fail(
+          "the server was started anew (incarnation " + Long.toHexString(incarnation) + ")");
+    } else if (writeRefused != Status.SUCCESS) {
+      failUnwritten();
+    } else {
+      done(existed);
+    }
+  }
+
+  /** A READ of this operation failed. */
+  public void onReadFailed(long ofSerial, int status) {
+    if (ofSerial == serial && step == READING_ROOT) {
+      session.fail("a READ behind a WRITE ended with: " + Status.name(status));
+    }
+  }
+
+  /** It has taken effect. */
+  private void done(boolean keyExisted) {
+    existed = keyExisted;
+    finish();
+  }
+
+  /** The WRITE could not be begun. */
+  private void failUnwritten() {
+    if (writeRefused == Status.NO_SPACE) {
+      fail(
+          new ErdaException.Full(
+              ErdaException.Full.What.DISK,
+              describe() + ": " + session.queuePair.lostRegion() + "; the key is untouched"));
+      return;
+    }
+    fail(
+        new ErdaException.Unusable(
+            describe()
+                + ": a file of the store can't be written from here: "
+                + (writeRefused == Status.MEMORY_LOST
+                    ? session.queuePair.lostRegion()
+                    : GetErrors.status(session.queuePair, writeRefused))
+                + "; the key is untouched"));
+  }
+
+  // What is known of it when its connection ends.
+
+  @Override
+  public boolean published() {
+    return switch (step) {
+      case PUBLISHED, POST_ROOT, READING_ROOT, ERASING -> true;
+      default -> false;
+    };
+  }
+
+  @Override
+  protected boolean mayHaveBeenSent() {
+    return switch (step) {
+      case POST_PUBLISH, POST_ANNOUNCED_WRITE, POST_ERASE -> true;
+      default -> published();
+    };
+  }
+
+  /** What is announced is decided by the WRITE, which may land until the server notices the end. */
+  @Override
+  protected boolean isDecidedByItsRequest() {
+    return switch (step) {
+      case POST_ANNOUNCE, ANNOUNCED, POST_ANNOUNCED_WRITE, POST_ROOT, READING_ROOT -> false;
+      default -> true;
+    };
+  }
+
+  @Override
+  protected void onEnded() {
     if (error == null && !conflict) {
       Counts counts = context.counts();
-      counts.puts += delete ? 0 : 1;
-      counts.deletes += delete ? 1 : 0;
+      counts.puts += object.delete ? 0 : 1;
+      counts.deletes += object.delete ? 1 : 0;
     }
     turns.giveTurn();
   }
 
   @Override
-  public final String describe() {
-    return (condition == 0 ? "" : "conditional ")
-        + (delete ? "delete of " : "put of ")
-        + KeyText.of(memory, OBJECT + ObjectLayout.KEY_OFFSET, keyLength);
+  public String describe() {
+    return object.describe();
   }
 
   @Override
-  protected final void deliver(OperationHandler handler) {
-    if (condition != 0) {
+  protected void deliver(OperationHandler handler) {
+    if (object.condition != 0) {
       handler.onConditional(token, !conflict);
-    } else if (delete) {
+    } else if (object.delete) {
       handler.onDelete(token, existed);
     } else {
       handler.onPut(token);
     }
   }
 
-  /**
-   * Where there is room in {@link #memory} for a copy of the root, which no object overlaps: a READ
-   * into it may still land when the next object is being built.
-   */
-  protected final long rootAt() {
-    return capacity;
-  }
-
-  /** REQUIRES: nothing of this slot is outstanding. */
-  private void ensureCapacity(int needed) {
-    if (needed <= capacity) {
-      return;
-    }
-    release();
-    int larger = Math.max(CAPACITY_MIN, Integer.highestOneBit(needed - 1) << 1);
-    own = new RegisteredMemory(context.device(), larger + Root.BYTES);
-    memory = own.segment;
-    region = own.region;
-    writer = new ObjectWriter(memory);
-    // Last: an Error on the way here, a full heap for example, leaves no buffer that is half made.
-    capacity = larger;
-  }
-
   /** REQUIRES: the queue pair is closed, or nothing of this slot is outstanding. */
-  protected final void release() {
-    if (own != null) {
-      own.release();
-      own = null;
-      memory = null;
-      capacity = 0;
-    }
+  void release() {
+    object.release();
   }
 }

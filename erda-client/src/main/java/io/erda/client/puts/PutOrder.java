@@ -1,8 +1,8 @@
 package io.erda.client.puts;
 
 import io.erda.client.connections.Session;
-import io.erda.client.operations.Operation;
 import io.erda.client.operations.Outcomes;
+import io.erda.client.operations.Step;
 
 /**
  * The order among the puts and deletes of one client. Those of one key happen in the order of
@@ -31,7 +31,7 @@ public final class PutOrder {
   /** A slot that is free, or null. */
   public Put free() {
     for (Put put : puts) {
-      if (put.step == Operation.IDLE) {
+      if (put.step == Step.IDLE) {
         return put;
       }
     }
@@ -76,7 +76,7 @@ public final class PutOrder {
   void giveTurn() {
     if (outcomes.othersActive() && !closed) {
       for (Put put : puts) {
-        if (put.step == Put.WAIT_TURN && !hasEarlier(put)) {
+        if (put.step == Step.WAIT_TURN && !hasEarlier(put)) {
           put.restart();
         }
       }
@@ -86,22 +86,14 @@ public final class PutOrder {
   /** A session may have space in the log of a head. */
   public void onLease(Session of, int head) {
     for (Put put : puts) {
-      if (put.step == Put.WAIT_LEASE && put.session == of && put.head == head) {
-        put.takePlace();
-      }
+      put.onLease(of, head);
     }
   }
 
   /** The server has no room for {@code asked} bytes. Who waits for less asks again. */
   public void onLeaseRefused(Session of, int head, int asked, int result) {
     for (Put put : puts) {
-      if (put.step == Put.WAIT_LEASE && put.session == of && put.head == head) {
-        if (put.padded < asked) {
-          put.takePlace();
-        } else {
-          put.onNoRoom(result);
-        }
-      }
+      put.onLeaseRefused(of, head, asked, result);
     }
   }
 

@@ -1,5 +1,4 @@
 /**
- * Puts and deletes: write an object into a leased extent of the log and have it published, in one
- * of two ways.
+ * Puts and deletes: build an object, write it into a leased extent of the log, and have it published.
  */
 package io.erda.client.puts;

@@ -67,16 +67,14 @@ final class UpdateSteps {
     }
     Steps steps =
         Steps.none()
-            .then(WRITE, "rdma.rings.OneSidedWork.write", "client.puts.LeasedPut.postWrite")
-            .then(BUILD, "client.puts.Put.build", "client.puts.Put.keyWord");
+            .then(WRITE, "rdma.rings.OneSidedWork.write", "client.puts.Put.writeObject")
+            .then(BUILD, "client.puts.PutObject.build", "client.puts.PutObject.keyWord");
     steps =
         scheme.puts() == PutMode.PUBLISH
-            ? steps.then(SEND, "client.connections.Requests.send", "client.puts.PublishLast.post")
+            ? steps.then(SEND, "client.connections.Requests.send", "client.puts.Put.postPublish")
             : steps
-                .then(
-                    READ, "client.puts.LeasedPut.postReadRoot", "client.puts.AnnounceFirst.onRead")
-                .then(
-                    SEND, "client.connections.Requests.send", "client.puts.AnnounceFirst.announce");
+                .then(READ, "client.puts.Put.postRoot", "client.puts.Put.onRead")
+                .then(SEND, "client.connections.Requests.send", "client.puts.Put.postAnnounce");
     return steps.then(
         WAIT, "client.calls.BlockingCalls.drive", "client.calls.ClientCore.doWork", "rdma.Poller");
   }
@@ -88,9 +86,9 @@ final class UpdateSteps {
   private static Steps ofErdaServer(PutMode puts) {
     Steps steps =
         Steps.none()
-            .then(SWEEP, "cleaner.Cleaning.mark")
+            .then(SWEEP, "cleaner.Sweep.")
             .then(COPY, "cleaner.Copier")
-            .then(RELOCATE, "cleaner.Cleaning.")
+            .then(RELOCATE, "cleaner.Relocation.", "cleaner.Measurement.", "cleaner.Cleaning.")
             .then(CLEAN, "cleaner.Cleaner.begin", "cleaner.Cleaner.done")
             .then(SPACE, "server.engine.service.Leases", "server.engine.service.RegionFiles")
             .then(

@@ -40,9 +40,8 @@ final class Mutants {
   private static final String LOOK_UP = "client.iteration.KeyWordLookUp";
   private static final String SCAN_ORDER = "client.iteration.ScanOrder";
   private static final String COPY = "client.gets.PrivateCopy";
-  private static final String PUT = "client.puts.PublishLast";
+  private static final String PUT = "client.puts.Put";
   private static final String CONDITION = "server.engine.publishing.Condition";
-  private static final String LEASED_PUT = "client.puts.LeasedPut";
   private static final String MAP_READER = "client.files.MapReader";
   private static final String OPERATION = "client.operations.Operation";
   private static final ClassDesc MOVE_CLASS = ClassDesc.of("io.erda.hashtable.Displacement");
@@ -110,8 +109,8 @@ final class Mutants {
               () ->
                   List.of(
                       defect(PUBLICATION, "check", "validBytes", "believe"),
-                      defect(LEASED_PUT, "postWrite", "post", "writeLater"),
-                      beforeReturn(PUT, "post", code -> callDefect(code, "runLater", "()V")))),
+                      defect(PUT, "writeObject", "post", "writeLater"),
+                      beforeReturn(PUT, "postPublish", code -> callDefect(code, "runLater", "()V")))),
           Mutant.of(
               "ignores rule 3",
               "a second put of a key is stored over the first one's pending word",
@@ -162,7 +161,7 @@ final class Mutants {
           Mutant.of(
               "conflict is success",
               "a client is told that a put was done whose condition did not hold",
-              () -> List.of(withoutStore(LEASED_PUT, "onResponse", "conflict"))),
+              () -> List.of(withoutStore(PUT, "onResponse", "conflict"))),
           // The log
           Mutant.of(
               "position not in the checksum",
@@ -444,8 +443,8 @@ final class Mutants {
               "the client takes its SEND for the server's answer",
               () ->
                   List.of(
-                      beforeReturn(LEASED_PUT, "placed", Mutants::finishWhenPublished),
-                      before(LEASED_PUT, "onResponse", Mutants::returnUnlessPublished))),
+                      beforeReturn(PUT, "placed", Mutants::finishWhenPublished),
+                      before(PUT, "onResponse", Mutants::returnUnlessPublished))),
           Mutant.of(
               "told twice",
               "an operation that was told stays the next one to be told",

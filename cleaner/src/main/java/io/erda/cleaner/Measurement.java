@@ -1,0 +1,93 @@
+package io.erda.cleaner;
+
+import io.erda.logstore.LogGeometry;
+import io.erda.logstore.ObjectLayout;
+import io.erda.logstore.Region;
+
+/**
+ * How much space the copies of the marked places need, packed in their order. It depends on where
+ * they begin, because an object does not cross the end of a segment ({@link
+ * LogGeometry#placeBehind}).
+ */
+final class Measurement {
+  private final Victim victim;
+  private final PlaceSet places;
+  private final long[] ahead = new long[Victim.LOADED];
+  private long measuredTo;
+  private long fresh;
+  private long aligned;
+  private long onward;
+
+  Measurement(Victim victim, PlaceSet places) {
+    this.victim = victim;
+    this.places = places;
+  }
+
+  /**
+   * Begins.
+   *
+   * @param next where a copy space goes on that there is already; 0 where there is none
+   */
+  void begin(long next) {
+    victim.rewind();
+    measuredTo = 0;
+    fresh = Region.HEADER_BYTES;
+    aligned = 0;
+    onward = next;
+  }
+
+  /**
+   * One step. Returns whether all places were measured.
+   *
+   * @param carries whether tombstones are copied too
+   */
+  boolean step(boolean carries) {
+    int count = places.from(measuredTo, ahead);
+    if (count == 0) {
+      return true;
+    }
+    victim.loadAhead(ahead, count);
+    LogGeometry geometry = victim.geometry;
+    for (int i = 0; i < count; i++) {
+      long place = ahead[i];
+      if (ObjectLayout.plausible(victim.memory, place, geometry.room(place))
+          && (carries || !ObjectLayout.tombstone(victim.memory, place))) {
+        int padded =
+            ObjectLayout.padded(
+                ObjectLayout.bytes(
+                    ObjectLayout.keyLength(victim.memory, place),
+                    ObjectLayout.valueLength(victim.memory, place)));
+        fresh = geometry.placeBehind(fresh, padded) + padded;
+        aligned = geometry.placeBehind(aligned, padded) + padded;
+        onward = geometry.placeBehind(onward, padded) + padded;
+      }
+      measuredTo = place + ObjectLayout.ALIGNMENT;
+    }
+    return false;
+  }
+
+  /** Where the copies end in a region of their own. */
+  long fresh() {
+    return fresh;
+  }
+
+  /** Where they end when they begin at a segment, counted from there. */
+  long aligned() {
+    return aligned;
+  }
+
+  /** Where they end in the copy space that there was. */
+  long onward() {
+    return onward;
+  }
+
+  /** Bytes of the copies. */
+  long bytes() {
+    return fresh - Region.HEADER_BYTES;
+  }
+
+  /** Thousandths. */
+  long progress() {
+    return 1000 * Math.max(0, measuredTo) / victim.geometry.regionBytes();
+  }
+}

@@ -1,0 +1,175 @@
+package io.erda.client.puts;
+
+import io.erda.client.connections.ClientContext;
+import io.erda.client.connections.KnownStore;
+import io.erda.client.connections.RegisteredMemory;
+import io.erda.client.operations.KeyText;
+import io.erda.hashtable.Entry;
+import io.erda.hashtable.ValueHash;
+import io.erda.logstore.ObjectChecksum;
+import io.erda.logstore.ObjectLayout;
+import io.erda.logstore.ObjectWriter;
+import io.erda.pmem.MemoryGuard;
+import io.erda.protocol.Message;
+import io.erda.protocol.Root;
+import io.erda.rdma.MemoryRegion;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The object of a put or a delete, built once in registered memory of its own, and for which value
+ * of its key it is done. The memory is used again for the next put of the slot.
+ */
+final class PutObject {
+  /** Where the object lies in its memory. */
+  static final int AT = 0;
+
+  private static final int CAPACITY_MIN = 4096;
+
+  private final ClientContext context;
+  private final MemoryGuard faults = new MemoryGuard();
+  private final ValueHash valueHash = new ValueHash();
+  private RegisteredMemory own;
+  private ObjectWriter writer;
+  private int capacity;
+
+  /** Null before the first object. */
+  MemorySegment memory;
+
+  MemoryRegion region;
+  boolean delete;
+
+  /** Length in bytes, with padding. */
+  int padded;
+
+  /** Length in bytes, without padding. */
+  int bytes;
+
+  int keyLength;
+  int valueLength;
+
+  /** For which values of the key it is done: 0 for all, or one of {@link Message}'s flags. */
+  int condition;
+
+  /** Length and hash of the value that the key has to have, if it has to have one. */
+  private int expectedLength;
+
+  private long expectedLow;
+  private long expectedHigh;
+
+  /** The checksum, before the position is mixed in. */
+  private int crc;
+
+  private long keyWord;
+
+  PutObject(ClientContext context) {
+    this.context = context;
+  }
+
+  /**
+   * Builds the object. REQUIRES: the lengths are in range. {@code value} is null for a delete.
+   *
+   * @throws InternalError when memory of the caller's is not there
+   */
+  void build(MemorySegment key, MemorySegment value) {
+    keyLength = (int) key.byteSize();
+    valueLength = value == null ? 0 : (int) value.byteSize();
+    delete = value == null;
+    condition = 0;
+    keyWord = 0;
+    bytes = ObjectLayout.bytes(keyLength, valueLength);
+    ensureCapacity(ObjectLayout.padded(bytes));
+    // A position mix of 0: the checksum of a position is this one xor its mix (ObjectLayout), and
+    // the position is not known yet.
+    padded = writer.write(AT, key, 0, keyLength, value, 0, valueLength, delete, 0);
+    crc = ObjectLayout.checksum(memory, AT);
+    // Key and value may be mapped from a file of the caller's.
+    faults.surface();
+  }
+
+  /** It is done only where the key has this value. To be called behind {@link #build}. */
+  void onlyIfEqual(MemorySegment expected) {
+    condition = Message.FLAG_IF_EQUAL;
+    expectedLength = Math.toIntExact(expected.byteSize());
+    valueHash.compute(expected, 0, expectedLength);
+    expectedLow = valueHash.low();
+    expectedHigh = valueHash.high();
+    faults.surface();
+  }
+
+  /** Mixes the place that it gets into its checksum. */
+  void placeAt(int head, int generation, int offset) {
+    ObjectLayout.putChecksum(
+        memory, AT, crc ^ ObjectChecksum.positionMix(head, generation, offset));
+  }
+
+  /** REQUIRES: the client was connected once, so the hash is known. */
+  long keyWord() {
+    if (keyWord == 0) {
+      KnownStore store = context.store();
+      keyWord =
+          Entry.keyWord(
+              store.keyHash.of(memory, AT + ObjectLayout.KEY_OFFSET, keyLength), store.heads);
+    }
+    return keyWord;
+  }
+
+  /** The flags of a request. */
+  int flags() {
+    return condition | (delete ? Message.FLAG_DELETE : 0);
+  }
+
+  /** Stores length and hash of the value that the key has to have into a request. */
+  void putExpected(MemorySegment message, long lengthAt) {
+    long hash = lengthAt + 2 * Integer.BYTES;
+    Message.putInt(message, lengthAt, expectedLength);
+    Message.putInt(message, lengthAt + Integer.BYTES, 0);
+    Message.putLong(message, hash, expectedLow);
+    Message.putLong(message, hash + Long.BYTES, expectedHigh);
+  }
+
+  /** Stores the key's length and the key into a request. */
+  void putKey(MemorySegment message, long lengthAt, long keyAt) {
+    Message.putInt(message, lengthAt, keyLength);
+    Message.putInt(message, lengthAt + Integer.BYTES, 0);
+    MemorySegment.copy(memory, AT + ObjectLayout.KEY_OFFSET, message, keyAt, keyLength);
+  }
+
+  /**
+   * Where there is room in {@link #memory} for a copy of the root, which no object overlaps: a READ
+   * into it may still land when the next object is being built.
+   */
+  long rootAt() {
+    return capacity;
+  }
+
+  String describe() {
+    return (condition == 0 ? "" : "conditional ")
+        + (delete ? "delete of " : "put of ")
+        + KeyText.of(memory, AT + ObjectLayout.KEY_OFFSET, keyLength);
+  }
+
+  /** REQUIRES: nothing of this slot is outstanding. */
+  private void ensureCapacity(int needed) {
+    if (needed <= capacity) {
+      return;
+    }
+    release();
+    int larger = Math.max(CAPACITY_MIN, Integer.highestOneBit(needed - 1) << 1);
+    own = new RegisteredMemory(context.device(), larger + Root.BYTES);
+    memory = own.segment;
+    region = own.region;
+    writer = new ObjectWriter(memory);
+    // Last: an Error on the way here, a full heap for example, leaves no buffer that is half made.
+    capacity = larger;
+  }
+
+  /** REQUIRES: the queue pair is closed, or nothing of this slot is outstanding. */
+  void release() {
+    if (own != null) {
+      own.release();
+      own = null;
+      memory = null;
+      capacity = 0;
+    }
+  }
+}
