@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 /**
  * A server that lives in one process with its clients, and publishes in their threads: what a
  * client has built goes to its place in the log and becomes the newest version of its key within
- * one call, without a message ({@code docs/decisions/2026-11-24-puts-without-messages.md}).
+ * one call, without a message ({@code docs/decisions/2026-11-23-what-a-put-costs.md}).
  *
  * <p>It may decline at any time. Then nothing was done, and the client WRITEs and SENDs as over any
  * other device.
