@@ -3,15 +3,15 @@
 # Copies what Maven made in the source tree $1 (each module's output directory is called $2) to the new directory $3,
 # with the Java in $4.
 lay_out() {
-  mkdir "$3" "$3/lib" "$3/laboratory" "$3/laboratory/ycsb"
+  mkdir "$3" "$3/lib" "$3/lib/laboratory" "$3/lib/laboratory/ycsb"
   cp -p "$1/launcher/$2"/lib/*.jar "$1/launcher/$2"/erda-launcher-*.jar "$3/lib/"
   # What measures and tests Erda, and what it alone needs.
   for jar in "$1/torture/$2"/lib/*.jar "$1/torture/$2"/erda-torture-*.jar; do
-    [ -e "$3/lib/${jar##*/}" ] || cp -p "$jar" "$3/laboratory/"
+    [ -e "$3/lib/${jar##*/}" ] || cp -p "$jar" "$3/lib/laboratory/"
   done
   # YCSB, and what YCSB alone needs.
   for jar in core htrace-core4 jackson-core-asl jackson-mapper-asl; do
-    mv "$3/laboratory/$jar"-[0-9]*.jar "$3/laboratory/ycsb/" || die "which jar is $jar? It belongs to YCSB"
+    mv "$3/lib/laboratory/$jar"-[0-9]*.jar "$3/lib/laboratory/ycsb/" || die "which jar is $jar? It belongs to YCSB"
   done
   # The classes of picocli are too old for the class cache; the jar stays as it is where that can't be mended.
   "$4/bin/java" -XX:+UseSerialGC -cp "$3/lib/*" io.erda.launcher.NewerClassFiles "$3"/lib/picocli-*.jar \

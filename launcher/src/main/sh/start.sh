@@ -2,8 +2,8 @@
 #
 # A build is a directory with the jars in lib/, `classpath` (their names, in order), `flags` (two lines: of every JVM, and
 # of a server besides), and, where they could be recorded, the class caches: `short.aot` for commands that are over in a
-# moment, `erda.aot` for the others. Jars of further commands, which measure and test Erda, are in laboratory/ where the
-# build has them, and in laboratory/ycsb/ YCSB and what it alone needs.
+# moment, `erda.aot` for the others. Jars of further commands, which measure and test Erda, are in lib/laboratory/ where
+# the build has them, and in lib/laboratory/ycsb/ YCSB and what it alone needs.
 
 # Where standard input, output or error is closed, the JVM's next file gets its number: its own file of classes would be
 # read as standard input. So there is an empty file, which can't be written, in the place of what is closed. Standard
@@ -73,7 +73,8 @@ add_flags() {
   done
 }
 
-# Adds the jars of the directory $1, behind the others, because a class cache is bound to what it began with.
+# Adds the jars of the directory $1, which is below lib/, behind the others: a class cache is bound to the jars that it
+# began with, and, where it was moved with them, to the directory that all jars are below.
 add_jars() {
   for jar in "$1"/*.jar; do
     [ ! -e "$jar" ] || classpath=$classpath:$jar
@@ -104,19 +105,19 @@ become_erda() {
     server) add_flags "$server_flags" ;;
     clean | verify | backup | restore | export | import) ;;
     *)
-      add_jars "$build/laboratory"
+      add_jars "$build/lib/laboratory"
       # It is old and has known holes, so no server has it.
-      add_jars "$build/laboratory/ycsb"
+      add_jars "$build/lib/laboratory/ycsb"
       # What comments state of the code is asserted in a simulation.
       [ "$command" != simulate ] || add_flags -ea
       ;;
   esac
   # These tell of all commands, or of the whole class path.
   case $command in
-    '' | help | completion | shell) add_jars "$build/laboratory" ;;
+    '' | help | completion | shell) add_jars "$build/lib/laboratory" ;;
     classpath)
-      add_jars "$build/laboratory"
-      add_jars "$build/laboratory/ycsb"
+      add_jars "$build/lib/laboratory"
+      add_jars "$build/lib/laboratory/ycsb"
       ;;
   esac
   set -- -cp "$classpath" io.erda.launcher.Main "$@"

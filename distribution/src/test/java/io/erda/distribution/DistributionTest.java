@@ -178,10 +178,10 @@ class DistributionTest {
   /** No server, and no client, has what YCSB brings. */
   @Test
   void ycsbIsOnTheClassPathOfMeasurementsAlone() throws Exception {
-    for (Path jar : concatenated("app/lib", "app/laboratory")) {
+    for (Path jar : concatenated("app/lib", "app/lib/laboratory")) {
       assertEquals(List.of(), classesOfYcsb(jar), jar::toString);
     }
-    List<Path> ycsb = jars("app/laboratory/ycsb");
+    List<Path> ycsb = jars("app/lib/laboratory/ycsb");
     assertFalse(ycsb.isEmpty());
     for (Path jar : ycsb) {
       assertFalse(classesOfYcsb(jar).isEmpty(), jar::toString);
@@ -216,7 +216,7 @@ class DistributionTest {
     }
     for (String line : List.of("torture", "-v simulate", "--help", "completion bash", "shell")) {
       String out = tree.run(saying, line.split(" ")).out();
-      for (Path jar : jars("app/laboratory")) {
+      for (Path jar : jars("app/lib/laboratory")) {
         assertTrue(out.contains(":" + jar + ":") || out.contains(":" + jar + " "), out);
       }
     }
@@ -230,7 +230,7 @@ class DistributionTest {
         new ProcessBuilder("cp", "-a", tree.resolve(".").toString(), copy.toString()).start();
     assertEquals(0, copying.waitFor());
     Process removing =
-        new ProcessBuilder("rm", "-r", copy.resolve("app/laboratory").toString()).start();
+        new ProcessBuilder("rm", "-r", copy.resolve("app/lib/laboratory").toString()).start();
     assertEquals(0, removing.waitFor());
     for (String line : List.of("--help", "server --help", "completion bash", "classpath")) {
       List<String> command = new ArrayList<>(List.of(copy.resolve("bin/erda").toString()));
@@ -420,7 +420,7 @@ class DistributionTest {
   }
 
   private static List<Path> jars() throws IOException {
-    return concatenated("app/lib", "app/laboratory", "app/laboratory/ycsb");
+    return concatenated("app/lib", "app/lib/laboratory", "app/lib/laboratory/ycsb");
   }
 
   private static List<Path> concatenated(String... directories) throws IOException {
