@@ -39,6 +39,7 @@ final class AnnounceMutants {
   /** Those for which an object becomes whole between two looks of the server. */
   static final List<Mutant> BETWEEN_LOOKS =
       List.of(
+          // ConditionalTest.ofSeveralThatFindNothingOneIsDone finds it in real processes.
           Mutant.of(
               "key not compared again",
               "an entry counts as another key's when its object was not whole at the first look and"

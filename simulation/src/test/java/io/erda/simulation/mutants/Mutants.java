@@ -64,6 +64,7 @@ final class Mutants {
   /** Those for which files fail while clients leave: {@code Scenarios.leavingInTheMiddle}. */
   static final List<Mutant> LEAVING =
       List.of(
+          // FailedStoreTest.whatFailedIsNotFinished finds it without a simulation.
           Mutant.of(
               "finished when files failed",
               "a client is told that what failed with the store's files is over",
@@ -110,7 +111,8 @@ final class Mutants {
                   List.of(
                       defect(PUBLICATION, "check", "validBytes", "believe"),
                       defect(PUT, "writeObject", "post", "writeLater"),
-                      beforeReturn(PUT, "postPublish", code -> callDefect(code, "runLater", "()V")))),
+                      beforeReturn(
+                          PUT, "postPublish", code -> callDefect(code, "runLater", "()V")))),
           Mutant.of(
               "ignores rule 3",
               "a second put of a key is stored over the first one's pending word",
@@ -137,6 +139,7 @@ final class Mutants {
                   "an extent ends while what was published in it is being made durable",
                   () -> List.of(without("server.engine.service.Leases", "settle", "finish")))
               .slow(),
+          // A client has to leave between two batches that one claim covers; SlowDeviceTest does.
           Mutant.of(
                   "finished with more under way",
                   "a client is told that all is over of which the next batch has some",
@@ -371,6 +374,10 @@ final class Mutants {
               "emptied word not drained",
               "an entry's key word goes before its emptied version word is durable",
               () -> List.of(without(TABLE, "free", "drain"))),
+          // An assertion of the table finds it: a slot is taken for free that is not. Without that
+          // it takes a kill between the two stores of an emptying, then a displacement to that
+          // slot,
+          // and a crash within it. CrashTest and DoublingCrashTest fail at once.
           Mutant.of(
                   "left key words stay",
                   "an insertion believes a slot free whose emptying may not be durable",
@@ -384,6 +391,7 @@ final class Mutants {
               "move not drained",
               "a displacement empties the source before the destination is durable",
               () -> List.of(without(MOVE, "carry", "drain"))),
+          // FailedMoveTest finds it at once.
           Mutant.of(
                   "failed move stays open",
                   "a displacement that the device cuts off leaves the structure counter odd",
@@ -423,6 +431,7 @@ final class Mutants {
                       + " empty",
                   () -> List.of(without(MOVE, "clearSourceTag", "drain")))
               .slow(),
+          // The rules for words find it; histories alone did not within 2,500 seeds of three sets.
           Mutant.of(
               "seen erased too early",
               "a delete without space empties an entry that holds a value as if it held a"
@@ -589,7 +598,7 @@ final class Mutants {
                               code -> code.iconst_1().ireturn())))
               .survivesBecause(
                   "the checksum tells the generations apart; a mixture of both passes it once in"
-                      + " 2^32"),
+                      + " 2^32; `ReadOnlyDeviceTest` finds it"),
           Mutant.of(
               "get without checksum",
               "a get believes what it read",

@@ -89,7 +89,7 @@ final class ShrinkMutants {
                   () -> List.of(withoutWhileHalving(RESIZING, "recover", "drain#2")))
               .survivesBecause(
                   "to free an entry drains its version word, and the opening made durable before"
-                      + " what an earlier recovery had freed"),
+                      + " what an earlier recovery had freed; `HalvingDefectTest` finds it"),
           Mutant.of(
               "freed copies stay",
               "recovery leaves the copies of entries that are not marked as moved",
@@ -187,7 +187,8 @@ final class ShrinkMutants {
                           constantWhileHalving(RESIZING, "insert", "isCrowded", 0),
                           constantWhileHalving(RESIZING, "stage", "isCrowded", 0)))
               .survivesBecause(
-                  "a halving that finds no room turns round, as the insertion would have made it"),
+                  "a halving that finds no room turns round, as the insertion would have made it;"
+                      + " `CrowdedBucketTest` finds it"),
           Mutant.of(
                   "left key words stay in the table that is left",
                   "an insertion into the smaller table does not look at the larger one",
@@ -195,7 +196,9 @@ final class ShrinkMutants {
                       List.of(
                           withoutWhileHalving(RESIZING, "insert", "clearLeft"),
                           withoutWhileHalving(RESIZING, "stage", "clearLeft")))
-              .survivesBecause("the opening made durable before what a killed server had emptied"),
+              .survivesBecause(
+                  "the opening made durable before what a killed server had emptied;"
+                      + " `HalvingDefectTest` finds it"),
           // Iterations
           Mutant.of(
               "iteration forgets what it has taken",

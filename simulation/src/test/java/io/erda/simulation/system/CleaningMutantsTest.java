@@ -17,7 +17,7 @@ final class CleaningMutantsTest {
   @Test
   void freeTooEarly() {
     assertFound(
-        "free too early",
+        SeamMutant.FREED_TOO_EARLY,
         entries ->
             new Defective(entries) {
               @Override
@@ -32,7 +32,7 @@ final class CleaningMutantsTest {
   @Test
   void loseAWriteMadeMeanwhile() {
     assertFound(
-        "lose a write made meanwhile",
+        SeamMutant.WRITE_LOST,
         entries ->
             new Defective(entries) {
               private final Map<Long, Long> seen = new HashMap<>();
@@ -75,7 +75,7 @@ final class CleaningMutantsTest {
   @Test
   void wrongOffsetCounts() {
     assertFound(
-        "the wrong offset counts",
+        SeamMutant.WRONG_OFFSET,
         entries ->
             new Defective(entries) {
               @Override
@@ -90,7 +90,7 @@ final class CleaningMutantsTest {
   @Test
   void resurrectADeletedKey() {
     assertFound(
-        "a deleted key comes back",
+        SeamMutant.DELETED_KEY_BACK,
         entries ->
             new Defective(entries) {
               @Override
@@ -107,7 +107,7 @@ final class CleaningMutantsTest {
   @Test
   void wordsAreNotDrained() {
     assertFound(
-        "words are not drained before the region goes",
+        SeamMutant.WORDS_NOT_DRAINED,
         entries ->
             new Defective(entries) {
               @Override
@@ -115,9 +115,8 @@ final class CleaningMutantsTest {
             });
   }
 
-  private static void assertFound(String what, UnaryOperator<Entries> defect) {
-    SeedSets.assertFound(
-        what,
+  private static void assertFound(SeamMutant which, UnaryOperator<Entries> defect) {
+    which.assertFound(
         SEEDS_MAX,
         seed -> {
           Configuration configuration = Configuration.random(new SplittableRandom(seed));

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 @Tag("long")
 final class DoublingMutantsTest extends ResizingMutants {
   DoublingMutantsTest() {
-    super("doubling");
+    super("DOUBLING");
   }
 
   /** Two buckets to begin with. */
@@ -52,7 +52,7 @@ final class DoublingMutantsTest extends ResizingMutants {
   @Test
   void theOldTableIsFreedWhenTheNewOneIsThere() {
     assertFound(
-        "the old table is freed when the new one is there",
+        SeamMutant.DOUBLING_OLD_FREED,
         new Mutant() {
           @Override
           public void mapped(MemoryDirectory directory, String name) throws IOException {

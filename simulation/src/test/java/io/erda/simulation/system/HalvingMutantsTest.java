@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
  */
 final class HalvingMutantsTest extends ResizingMutants {
   HalvingMutantsTest() {
-    super("halving");
+    super("HALVING");
   }
 
   @Override
@@ -43,7 +43,7 @@ final class HalvingMutantsTest extends ResizingMutants {
   @Test
   void theStretchIsNotStored() {
     assertFound(
-        "the stretch is not stored",
+        SeamMutant.STRETCH_NOT_STORED,
         new WhileResizing() {
           @Override
           public boolean drops(String name, long offset, long value) {
@@ -56,7 +56,7 @@ final class HalvingMutantsTest extends ResizingMutants {
   @Test
   void aTurnForgetsNothing() {
     assertFound(
-        "a turn leaves MOVED",
+        SeamMutant.TURN_LEAVES_MOVED,
         new WhileResizing() {
           @Override
           public boolean drops(String name, long offset, long value) {
@@ -73,7 +73,7 @@ final class HalvingMutantsTest extends ResizingMutants {
   @Test
   void aTurnLeavesTheStretch() {
     assertFound(
-        "a turn leaves the stretch",
+        SeamMutant.TURN_LEAVES_STRETCH,
         new Mutant() {
           @Override
           public boolean drops(String name, long offset, long value) {

@@ -15,25 +15,23 @@ final class MutantsTest {
 
   @Test
   void withoutDrain() {
-    assertFound("drain does nothing", memory -> new Defective(memory, true, false, false));
+    assertFound(SeamMutant.NO_DRAIN, memory -> new Defective(memory, true, false, false));
   }
 
   @Test
   void withoutFlush() {
-    assertFound("flush does nothing", memory -> new Defective(memory, false, true, false));
+    assertFound(SeamMutant.NO_FLUSH, memory -> new Defective(memory, false, true, false));
   }
 
   @Test
   void visibleTakenForDurable() {
-    assertFound(
-        "visible is said to be durable", memory -> new Defective(memory, false, true, true));
+    assertFound(SeamMutant.VISIBLE_IS_DURABLE, memory -> new Defective(memory, false, true, true));
   }
 
   private static void assertFound(
-      String what, Function<PersistentMemory, PersistentMemory> defect) {
+      SeamMutant which, Function<PersistentMemory, PersistentMemory> defect) {
     UnaryOperator<MemoryDirectory> over = directory -> new DefectiveDirectory(directory, defect);
-    SeedSets.assertFound(
-        what,
+    which.assertFound(
         SEEDS_MAX,
         seed -> {
           Configuration configuration = Configuration.random(new SplittableRandom(seed));

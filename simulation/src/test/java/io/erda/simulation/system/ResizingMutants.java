@@ -18,7 +18,7 @@ abstract class ResizingMutants {
   private final String way;
 
   /**
-   * @param way what is printed before the name of each defect
+   * @param way what the names of this direction's {@link SeamMutant}s begin with
    */
   ResizingMutants(String way) {
     this.way = way;
@@ -42,7 +42,7 @@ abstract class ResizingMutants {
   @Test
   void movedIsNotStored() {
     assertFound(
-        "MOVED is not stored",
+        "MOVED",
         new WhileResizing() {
           @Override
           public boolean drops(String name, long offset, long value) {
@@ -54,7 +54,7 @@ abstract class ResizingMutants {
   @Test
   void readersLookAtTheOldTableAlone() {
     assertFound(
-        "readers look at the old table alone",
+        "OLD_ALONE",
         new Mutant() {
           @Override
           public QueuePair ofClient(QueuePair queuePair) {
@@ -66,7 +66,7 @@ abstract class ResizingMutants {
   @Test
   void readersLookAtTheNewTableFirst() {
     assertFound(
-        "readers look at the new table first",
+        "NEW_FIRST",
         new Mutant() {
           @Override
           public QueuePair ofClient(QueuePair queuePair) {
@@ -78,7 +78,7 @@ abstract class ResizingMutants {
   @Test
   void recoveryKeepsBoth() {
     assertFound(
-        "recovery keeps both entries",
+        "KEEPS_BOTH",
         new Mutant() {
           @Override
           public boolean drops(String name, long offset, long value) {
@@ -87,8 +87,12 @@ abstract class ResizingMutants {
         });
   }
 
-  final void assertFound(String what, Mutant mutant) {
-    SeedSets.assertFound(way + ": " + what, SEEDS_MAX, seed -> run(seed, mutant).failure());
+  private void assertFound(String what, Mutant mutant) {
+    assertFound(SeamMutant.valueOf(way + "_" + what), mutant);
+  }
+
+  final void assertFound(SeamMutant which, Mutant mutant) {
+    which.assertFound(SEEDS_MAX, seed -> run(seed, mutant).failure());
   }
 
   final RunResult run(long seed, Mutant mutant) {

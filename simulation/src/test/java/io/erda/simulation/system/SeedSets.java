@@ -17,6 +17,10 @@ public final class SeedSets {
 
   public static final int SETS = ALL ? 5 : 1;
 
+  /** Whether stores to version words are watched; without, histories and inspections count. */
+  public static final boolean RULES =
+      Boolean.parseBoolean(System.getProperty("erda.rules", "true"));
+
   /** The first seeds of two sets are so far apart. */
   private static final long GAP = 1_000_000;
 
@@ -47,15 +51,27 @@ public final class SeedSets {
     return needed;
   }
 
-  /** Prints how many seeds each set took, and fails where one did not find it. */
-  public static void assertFound(String what, int seedsMax, LongFunction<String> failureOf) {
+  /**
+   * Prints how many seeds each set took, and fails where one did not find it. With {@code
+   * -Derda.mutants=all -Derda.write=true} the page of mutants records it.
+   *
+   * @param runs the heading of the mutant's table in that page
+   * @param mutant its name
+   */
+  public static void assertFound(
+      String runs, String mutant, int seedsMax, LongFunction<String> failureOf) {
     List<String> how = new ArrayList<>();
     int[] needed = needed(failureOf, SETS, seedsMax, how);
     System.out.println(
-        what
+        runs
+            + ": "
+            + mutant
             + ": seeds needed by set "
             + Arrays.toString(needed)
             + (how.isEmpty() ? "" : ": " + how.getFirst().lines().findFirst().orElse("")));
-    assertTrue(how.size() == SETS, () -> what + ": not found by " + seedsMax + " seeds of a set");
+    if (ALL && RULES && MutantsPage.WRITES) {
+      MutantsPage.record(runs, mutant, how, needed, seedsMax);
+    }
+    assertTrue(how.size() == SETS, () -> mutant + ": not found by " + seedsMax + " seeds of a set");
   }
 }

@@ -1,0 +1,113 @@
+package io.erda.simulation.mutants;
+
+import io.erda.simulation.mutants.ScenarioSeed.Scenario;
+import io.erda.simulation.system.MutantsPage;
+import io.erda.simulation.system.SeamMutant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/** Which mutants are looked for in runs of which kind, for the tests and for their page. */
+final class MutantLists {
+  /** The heading of those that are looked for in runs of every kind. */
+  static final String ALL_RUNS = "In all runs";
+
+  /** Those of all runs that are hardly found but in runs of a kind of their own. */
+  private static final Set<String> DISPLACED =
+      Set.of("iteration ignores the structure counter", "source not drained");
+
+  private static final Set<String> LEFT = Set.of("finished with more under way");
+
+  private MutantLists() {}
+
+  /** Those that are looked for in runs of this kind. */
+  static List<Mutant> of(Scenario scenario) {
+    return switch (scenario) {
+      case ANNOUNCING -> AnnounceMutants.ALL;
+      case LATE_WRITERS -> AnnounceMutants.LATE;
+      case BETWEEN_LOOKS -> AnnounceMutants.BETWEEN_LOOKS;
+      case ITERATED -> named(DISPLACED);
+      case LEAVING -> {
+        List<Mutant> leaving = new ArrayList<>(named(LEFT));
+        leaving.addAll(Mutants.LEAVING);
+        yield leaving;
+      }
+      case SHRINKING -> ShrinkMutants.ALL;
+    };
+  }
+
+  /** The heading of their table. */
+  static String runs(Scenario scenario) {
+    return switch (scenario) {
+      case ANNOUNCING -> "Where puts announce first";
+      case LATE_WRITERS -> "Where stores land late";
+      case BETWEEN_LOOKS -> "Between two looks of the server";
+      case ITERATED -> "Where entries are displaced beside iterations";
+      case LEAVING -> "Where clients leave in the middle";
+      case SHRINKING -> "Where tables become smaller";
+    };
+  }
+
+  /** Whether a mutant has such a name. */
+  static boolean has(String regex) {
+    return tables().stream()
+        .flatMap(table -> table.rows().stream())
+        .anyMatch(row -> row.name().matches(regex));
+  }
+
+  /** All tables of the page. */
+  static List<MutantsPage.Table> tables() {
+    List<MutantsPage.Table> tables = new ArrayList<>();
+    tables.add(
+        table(
+            ALL_RUNS,
+            "The simulation draws what it always draws, and nothing is said to it:"
+                + " `EveryMutantTest`.",
+            Mutants.ALL));
+    tables.add(SeamMutant.table());
+    for (Scenario each : Scenario.values()) {
+      tables.add(table(runs(each), introduction(each), of(each)));
+    }
+    return tables;
+  }
+
+  private static List<Mutant> named(Set<String> names) {
+    return Mutants.ALL.stream().filter(each -> names.contains(each.name())).toList();
+  }
+
+  private static MutantsPage.Table table(String runs, String introduction, List<Mutant> mutants) {
+    return new MutantsPage.Table(
+        runs,
+        introduction,
+        mutants.stream()
+            .map(each -> new MutantsPage.Row(each.name(), each.defect(), each.survives()))
+            .toList());
+  }
+
+  private static String introduction(Scenario scenario) {
+    return switch (scenario) {
+      case ANNOUNCING -> "A run is like any other, and its puts announce first.";
+      case LATE_WRITERS ->
+          "Puts announce first on one key or two, connections are lost in the middle of a WRITE,"
+              + " and WRITEs go on when the\n"
+              + "server has judged what was announced (`Scenarios.lateWriters`).";
+      case BETWEEN_LOOKS ->
+          "Puts announce first. Where the server looks twice at what was announced in one step,"
+              + " others go on between its two\nlooks, by calls that are woven into its code"
+              + " (`Looks`). A step is one event otherwise, and no run could find that an object\n"
+              + "became whole in the middle of it.";
+      case ITERATED ->
+          "A full table has keys that mostly stay, entries are displaced beside iterations, READs"
+              + " take long, and servers die in\n"
+              + "the middle (`Scenarios.displacedBesideIterations`).";
+      case LEAVING ->
+          "Clients with several puts under way lose their connections while batches wait for the"
+              + " device, which fails in one run\nof four (`Scenarios.leavingInTheMiddle`).";
+      case SHRINKING ->
+          "Keys come and go, tables are doubled and halved, and crashes aim at the moves and at the"
+              + " superblock\n"
+              + "(`Scenarios.tablesThatShrink`). Doubling has the same code, so a defect of these"
+              + " is one only while a table becomes smaller.";
+    };
+  }
+}
