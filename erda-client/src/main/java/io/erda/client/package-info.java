@@ -4,8 +4,9 @@
  * by {@code doWork()}; the core never sleeps and never asks a clock of its own, so the same code
  * runs on a thread and in virtual time.
  *
- * <p>Where to read first: {@code Get} (two one-sided READs, the absence rule), {@code Put} (publish
- * last), {@code Session} (one connection and what is only valid in it), {@code ClientCore} (who
- * drives them).
+ * <p>This package has what callers give and get. The rooms below it know each other in one
+ * direction: {@code shared} and {@code calls} know {@code puts} and {@code iteration}, these know
+ * {@code gets}, then come {@code operations}, {@code connections} and {@code files}. What several
+ * threads share is {@code ErdaClientPool}, {@code ErdaMap} and {@code ErdaFutures}.
  */
 package io.erda.client;

@@ -4,7 +4,9 @@
  *
  * <p>Both sides use {@link io.erda.logstore.ObjectLayout}, {@link io.erda.logstore.ObjectChecksum},
  * {@link io.erda.logstore.ObjectWriter} and {@link io.erda.logstore.LogGeometry}: with one-sided
- * reads the bytes are the protocol. {@link io.erda.logstore.LogStore} is the server's. The bytes
- * are in {@code FORMAT.md}.
+ * reads the bytes are the protocol. {@link io.erda.logstore.LogStore} is the server's; read it
+ * first. {@code LogOpening} and {@code ObjectScan} are for recovery, {@code Linking} and {@code
+ * WaterMarks} store what it looks at, {@code FileSupply} has the files that are made ahead. The
+ * bytes, and the order in which they are stored, are in {@code FORMAT.md}.
  */
 package io.erda.logstore;

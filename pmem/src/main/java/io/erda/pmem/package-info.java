@@ -11,6 +11,9 @@
  *       another directory: what does it store, and how would it fare on slower media.
  * </ul>
  *
+ * <p>Work on mapped memory that may go away is done through {@link io.erda.pmem.MemoryGuard}, and
+ * {@code MappedFault} says why a page is not there.
+ *
  * <p>An implementation of its own runs the suites {@code PersistentMemoryContract} and {@code
  * MemoryDirectoryContract} of this module's test-jar.
  */

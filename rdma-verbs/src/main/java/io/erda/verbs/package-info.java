@@ -1,2 +1,7 @@
-/** Erda over RDMA: the device of libibverbs and librdmacm. */
+/**
+ * Erda over RDMA: the device of libibverbs and librdmacm.
+ *
+ * <p>Read {@code VerbsQueuePair} first: a connection is two hardware queue pairs. {@code Outgoing}
+ * posts the work. Why it is so stands in {@code docs/decisions/2026-11-23-rdma-over-verbs.md}.
+ */
 package io.erda.verbs;

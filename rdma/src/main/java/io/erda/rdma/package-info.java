@@ -6,5 +6,12 @@
  * destination agree mod 8; who receives a SEND sees the WRITEs posted before it on the same queue
  * pair; once a queue pair is closed by its owner, nothing posted on it takes effect any more, and
  * what completes after that completes in error.
+ *
+ * <p>Read {@link io.erda.rdma.Device} first, then {@link io.erda.rdma.QueuePair} and {@link
+ * io.erda.rdma.Work}, the request that is posted. {@link io.erda.rdma.Claims} says which messages
+ * take effect when an end has gone. A device of its own has a {@link io.erda.rdma.DeviceProvider}
+ * for its URIs, which {@code META-INF/services} and its {@code module-info} name, and passes the
+ * suite {@code DeviceContract} of this module's test-jar. The rooms below this package are the
+ * devices of this module; {@code rings} is what two of them share.
  */
 package io.erda.rdma;
