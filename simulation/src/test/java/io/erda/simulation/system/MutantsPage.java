@@ -157,13 +157,20 @@ public final class MutantsPage {
         .collect(Collectors.joining(" | ", "| ", " |\n"));
   }
 
+  /** The commit that is run, or that something else than it is; pages don't count. */
   private static String commit() throws IOException {
-    Process git =
-        new ProcessBuilder("git", "describe", "--always", "--dirty", "--abbrev=9", "--exclude=*")
-            .redirectErrorStream(true)
-            .start();
-    String said = new String(git.getInputStream().readAllBytes(), UTF_8).strip();
-    return said.matches("[0-9a-f]+(-dirty)?") ? said : "no commit";
+    String commit = git("rev-parse", "--short=9", "HEAD");
+    if (!commit.matches("[0-9a-f]+")) {
+      return "no commit";
+    }
+    return git("status", "--porcelain", "--", ":/*.java").isEmpty() ? commit : commit + "-dirty";
+  }
+
+  private static String git(String... words) throws IOException {
+    List<String> command = new ArrayList<>(List.of("git"));
+    command.addAll(List.of(words));
+    Process git = new ProcessBuilder(command).redirectErrorStream(true).start();
+    return new String(git.getInputStream().readAllBytes(), UTF_8).strip();
   }
 
   /** What found it, in a few words. */
@@ -179,6 +186,12 @@ public final class MutantsPage {
     }
     if (failure.contains("recovery left")) {
       return "inspection after recovery";
+    }
+    if (first.startsWith("an inspection finds, before the next opening")) {
+      return "inspection before the next opening";
+    }
+    if (first.contains(" was told twice of operation")) {
+      return "a client is told twice";
     }
     if (first.contains("twice in one iteration")) {
       return "a key is given twice in one iteration";
