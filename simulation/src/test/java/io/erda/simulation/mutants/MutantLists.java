@@ -89,25 +89,24 @@ final class MutantLists {
       case ANNOUNCING -> "A run is like any other, and its puts announce first.";
       case LATE_WRITERS ->
           "Puts announce first on one key or two, connections are lost in the middle of a WRITE,"
-              + " and WRITEs go on when the\n"
-              + "server has judged what was announced (`Scenarios.lateWriters`).";
+              + " and WRITEs go on when the server has judged what was announced"
+              + " (`Scenarios.lateWriters`).";
       case BETWEEN_LOOKS ->
           "Puts announce first. Where the server looks twice at what was announced in one step,"
-              + " others go on between its two\nlooks, by calls that are woven into its code"
-              + " (`Looks`). A step is one event otherwise, and no run could find that an object\n"
-              + "became whole in the middle of it.";
+              + " others go on between its two looks, by calls that are woven into its code"
+              + " (`Looks`). A step is one event otherwise, and no run could find that an object"
+              + " became whole in the middle of it.";
       case ITERATED ->
           "A full table has keys that mostly stay, entries are displaced beside iterations, READs"
-              + " take long, and servers die in\n"
-              + "the middle (`Scenarios.displacedBesideIterations`).";
+              + " take long, and servers die in the middle"
+              + " (`Scenarios.displacedBesideIterations`).";
       case LEAVING ->
           "Clients with several puts under way lose their connections while batches wait for the"
-              + " device, which fails in one run\nof four (`Scenarios.leavingInTheMiddle`).";
+              + " device, which fails in one run of four (`Scenarios.leavingInTheMiddle`).";
       case SHRINKING ->
           "Keys come and go, tables are doubled and halved, and crashes aim at the moves and at the"
-              + " superblock\n"
-              + "(`Scenarios.tablesThatShrink`). Doubling has the same code, so a defect of these"
-              + " is one only while a table becomes smaller.";
+              + " superblock (`Scenarios.tablesThatShrink`). Doubling has the same code, so a"
+              + " defect of these is one only while a table becomes smaller.";
     };
   }
 }

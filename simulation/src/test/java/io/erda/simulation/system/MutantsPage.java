@@ -31,6 +31,7 @@ public final class MutantsPage {
       "| mutant | what is broken | found by | seeds needed, by set | commit and date of that run"
           + " |\n"
           + "|---|---|---|---|---|\n";
+  private static final int COLUMNS_MAX = 120;
   private static final List<String> NOT_RUN = List.of("", "not run yet", "");
 
   private MutantsPage() {}
@@ -63,7 +64,7 @@ public final class MutantsPage {
     for (Table table : tables) {
       text.append(table == tables.getFirst() ? "" : "\n");
       text.append(HEADING).append(table.runs()).append("\n\n");
-      text.append(table.introduction()).append("\n\n").append(COLUMNS);
+      text.append(wrapped(table.introduction())).append("\n\n").append(COLUMNS);
       for (Row row : table.rows()) {
         List<String> run = recorded.getOrDefault(key(table.runs(), row.name()), NOT_RUN);
         String how = row.survives() == null ? run.get(0) : "survives: " + row.survives();
@@ -120,6 +121,18 @@ public final class MutantsPage {
     }
     if (!done) {
       text.insert(absent, line(name, "", run.get(0), run.get(1), run.get(2)));
+    }
+    return text.toString();
+  }
+
+  private static String wrapped(String words) {
+    StringBuilder text = new StringBuilder();
+    int column = 0;
+    for (String word : words.split(" ")) {
+      boolean first = text.isEmpty();
+      boolean fits = column + 1 + word.length() <= COLUMNS_MAX;
+      text.append(first ? "" : fits ? " " : "\n").append(word);
+      column = fits && !first ? column + 1 + word.length() : word.length();
     }
     return text.toString();
   }

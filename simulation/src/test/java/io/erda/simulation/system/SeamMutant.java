@@ -48,7 +48,7 @@ public enum SeamMutant {
     return new MutantsPage.Table(
         RUNS,
         "Tests put these between the cleaner and the table, between server or client and a table"
-            + " that is resized, and between\nthe store and its memory: `CleaningMutantsTest`,"
+            + " that is resized, and between the store and its memory: `CleaningMutantsTest`,"
             + " `DoublingMutantsTest`, `HalvingMutantsTest`, `MutantsTest`.",
         rows);
   }
