@@ -7,7 +7,9 @@ module io.erda.rdma {
 
   exports io.erda.rdma;
   exports io.erda.rdma.embedded;
-  exports io.erda.rdma.shm;
+  exports io.erda.rdma.shm to
+      io.erda.eval,
+      io.erda.server;
   exports io.erda.rdma.tcp;
 
   uses io.erda.rdma.DeviceProvider;

@@ -19,8 +19,11 @@ import io.erda.launcher.commands.ServerCommand;
 import io.erda.launcher.commands.StatsCommand;
 import io.erda.launcher.commands.TopCommand;
 import io.erda.launcher.commands.VerifyCommand;
+import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
+import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -90,7 +93,13 @@ final class ErdaCommand implements Runnable {
    */
   static CommandLine commandLine(String... args) {
     CommandLine commandLine = new CommandLine(new ErdaCommand());
-    named(args).forEach(commandLine::addSubcommand);
+    for (Class<?> each : named(args)) {
+      try {
+        commandLine.addSubcommand(each);
+      } catch (LinkageError e) {
+        leftOut(e);
+      }
+    }
     ProgramName.inHelpOf(commandLine);
     return commandLine;
   }
@@ -102,14 +111,36 @@ final class ErdaCommand implements Runnable {
 
   /** Whether a command stands outside of the launcher. */
   static boolean isProvided(String command) {
-    return provided().stream().anyMatch(type -> name(type).equals(command));
+    return Stream.of(OF_STORES, OF_THE_COMMAND_LINE)
+            .flatMap(List::stream)
+            .noneMatch(type -> name(type).equals(command))
+        && provided().stream().anyMatch(type -> name(type).equals(command));
   }
 
-  /** Those that measure and test, where they are on the class path. */
+  /**
+   * Those that measure and test, where they are on the class path. One that is incomplete, or of
+   * another version, is left out: the commands of the product do without it.
+   */
   private static List<Class<?>> provided() {
-    return ServiceLoader.load(CommandProvider.class).stream()
-        .flatMap(provider -> provider.get().commands().stream())
-        .toList();
+    List<Class<?>> commands = new ArrayList<>();
+    Iterator<CommandProvider> providers = ServiceLoader.load(CommandProvider.class).iterator();
+    while (true) {
+      try {
+        if (!providers.hasNext()) {
+          return commands;
+        }
+        commands.addAll(providers.next().commands());
+      } catch (ServiceConfigurationError | LinkageError e) {
+        leftOut(e);
+      }
+    }
+  }
+
+  private static void leftOut(Error reason) {
+    System.err.println(
+        "erda: a command that measures or tests can't be loaded, and is left out (the jars in"
+            + " lib/laboratory are incomplete or of another version): "
+            + reason);
   }
 
   /** The command that the arguments begin with, or all of them. */

@@ -74,7 +74,8 @@ public final class MappedDirectory implements MemoryDirectory {
    *
    * @throws NoSuchFileException when there is none
    * @throws NotDirectoryException when it is something else
-   * @throws java.nio.file.AccessDeniedException when it cannot be written
+   * @throws java.nio.file.AccessDeniedException when this user may not write it
+   * @throws UnwritableFileSystemException when its file system is read-only
    */
   public static MappedDirectory open(Path directory, Mode mode) throws IOException {
     return open(directory, mode, new ReadAhead());

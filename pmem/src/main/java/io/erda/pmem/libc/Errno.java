@@ -59,7 +59,7 @@ public enum Errno {
   EUCLEAN(117, "Structure needs cleaning"),
   EREMOTEIO(121, "Remote I/O error"),
   EDQUOT(122, "Disk quota exceeded"),
-  /** Any other number. */
+  /** Any other number, of which {@link #inWords} lets the C library tell. */
   OTHER(0, "unknown error");
 
   private static final Errno[] BY_NUMBER = byNumber();
@@ -113,6 +113,8 @@ public enum Errno {
 
   /** Says that a call ended with an error: the call, the error in words, and its number. */
   public static String inWords(String call, int number) {
-    return call + ": " + of(number).words + " (errno " + number + ")";
+    Errno known = of(number);
+    String words = known == OTHER ? Libc.words(number) : known.words;
+    return call + ": " + words + " (errno " + number + ")";
   }
 }

@@ -68,6 +68,9 @@ public final class Libc {
   private static final int SOCK_DGRAM_CLOEXEC = 2 | 0x80000;
   private static final int MSG_DONTWAIT_NOSIGNAL = 0x40 | 0x4000;
 
+  /** No text of an error is as long. */
+  private static final int WORDS_BYTES_MAX = 1024;
+
   /** Of a thread, the caller's. */
   private static final int PRIO_PROCESS = 0;
 
@@ -115,6 +118,7 @@ public final class Libc {
   private static final MemorySegment EVENTFD = find("eventfd");
   private static final MemorySegment SOCKET = find("socket");
   private static final MemorySegment SETPRIORITY = find("setpriority");
+  private static final MemorySegment STRERROR = find("strerror");
   private static final MemorySegment SCHED_GETCPU = find("sched_getcpu");
   private static final MemorySegment SCHED_GETAFFINITY = find("sched_getaffinity");
   private static final MemorySegment SCHED_SETAFFINITY = find("sched_setaffinity");
@@ -464,6 +468,14 @@ public final class Libc {
 
   private static long name(Arena arena, String text) {
     return arena.allocateFrom(text).address();
+  }
+
+  /** What the C library says of an error. */
+  static String words(int number) {
+    try (Arena arena = Arena.ofConfined()) {
+      long text = raw(STRERROR, arena.allocate(STATE), number, 0, 0, 0, 0);
+      return MemorySegment.ofAddress(text).reinterpret(WORDS_BYTES_MAX).getString(0);
+    }
   }
 
   /** Of a function that returns an int: the high half of the register is anything. */
