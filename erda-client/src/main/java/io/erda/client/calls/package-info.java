@@ -1,5 +1,2 @@
-/**
- * Calls that wait: operations are driven until they end, one thread at a time, by the thread that
- * calls.
- */
+/** Blocking calls: the calling thread drives its operations until they end. */
 package io.erda.client.calls;

@@ -1,6 +1,5 @@
 /**
- * A client's connections: one {@link io.erda.client.connections.Session} for each, with its
- * requests, the region map that it READ, its leases, and how the client gets the next one when it
- * is lost.
+ * A client's connections: each is a {@link io.erda.client.connections.Session} with its requests,
+ * region map and leases. A lost one is replaced.
  */
 package io.erda.client.connections;

@@ -1,5 +1,5 @@
 /**
- * A device over the files of a store, for clients that may only read them: what a server would tell
- * is read from the files, and nobody notices.
+ * A device over the files of a store, for clients that may only read them. It reads from the files
+ * what a server would tell, and leaves no trace.
  */
 package io.erda.client.files;

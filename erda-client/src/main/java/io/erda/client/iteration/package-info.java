@@ -1,4 +1,2 @@
-/**
- * Iterations over all keys: the table is READ in stretches, and the log for what the table names.
- */
+/** Iterations over all keys: the table is READ in stretches, and then the objects that it names. */
 package io.erda.client.iteration;

@@ -1,5 +1,5 @@
 /**
- * What every operation of a client is: its steps, its time-out, its place among those that are
- * under way, and how its outcome reaches whoever asked.
+ * What the operations of a client have in common: steps, time-out, slot, and the way in which their
+ * outcome is told.
  */
 package io.erda.client.operations;

@@ -1,5 +1,5 @@
 /**
- * Clients that several threads share: pools, futures, maps. They stand on {@link
- * io.erda.client.ErdaClient} and {@link io.erda.client.ErdaAsyncClient}, as an application does.
+ * Clients that several threads share: pools, futures, maps. They use {@link
+ * io.erda.client.ErdaClient} and {@link io.erda.client.ErdaAsyncClient} as an application does.
  */
 package io.erda.client.shared;
