@@ -1,5 +1,2 @@
-/**
- * What the engine tells of itself while it works: events of Java Flight Recorder, and a listener's
- * calls.
- */
+/** The engine's events: those of Java Flight Recorder, and a listener. */
 package io.erda.server.engine.events;

@@ -1,5 +1,5 @@
 /**
- * The files of a store beside table and log: superblock, root, the record of a clean stop; which
- * options a store was made with, and which it gets.
+ * The files of a store beside table and log: superblock, root and the record of a clean stop; and
+ * the options with which a store is created and opened.
  */
 package io.erda.server.engine.files;

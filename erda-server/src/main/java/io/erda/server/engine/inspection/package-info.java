@@ -1,5 +1,5 @@
 /**
- * What {@code verify} does: every entry, every object and every checksum of a store that nobody
- * serves.
+ * The check behind {@code verify}: every entry, object and checksum of a store that no server has
+ * open.
  */
 package io.erda.server.engine.inspection;

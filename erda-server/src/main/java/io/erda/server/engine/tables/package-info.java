@@ -1,5 +1,5 @@
 /**
- * The hash table as the engine has it: one generation or, while it is resized, two; the words of
- * puts that are not committed; where a key goes.
+ * The engine's hash table: one generation, or two while it is resized; the words of uncommitted
+ * puts; insertions and their room.
  */
 package io.erda.server.engine.tables;
