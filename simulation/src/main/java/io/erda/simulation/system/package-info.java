@@ -1,6 +1,6 @@
 /**
  * Servers and clients of the production code in one thread, on simulated hardware, under one seed:
- * what runs is a store behind {@link io.erda.simulation.system.StoreUnderTest}, what breaks it is
- * drawn from the seed, and what the clients saw is checked.
+ * runs a store behind {@link io.erda.simulation.system.StoreUnderTest}, injects faults drawn from
+ * the seed, and checks the results of the clients.
  */
 package io.erda.simulation.system;
