@@ -434,7 +434,11 @@ public final class ServerOptions {
         heads, regionBytes, segmentBytes, capacityBytes, REGIONS_MAX, buckets, bucketsMax, putMode);
   }
 
-  /** The log's geometry. @throws IllegalArgumentException naming the option and its bounds */
+  /**
+   * The log's geometry.
+   *
+   * @throws IllegalArgumentException naming the option and its bounds
+   */
   LogGeometry geometry() {
     long capacity = capacityBytes();
     long region = regionBytes();

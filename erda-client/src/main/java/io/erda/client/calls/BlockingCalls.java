@@ -37,7 +37,11 @@ public final class BlockingCalls {
     this.confinement = confinement;
   }
 
-  /** Returns when the first connection is made. @throws ErdaException when it can't be made */
+  /**
+   * Returns when the first connection is made.
+   *
+   * @throws ErdaException when it can't be made
+   */
   public void connect() {
     long asked = core.context.options().pollingNs();
     poller = poller(asked == ClientOptions.SERVER_HINT ? Poller.DEFAULT_BUDGET_NS : asked);

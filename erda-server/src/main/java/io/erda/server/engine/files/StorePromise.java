@@ -53,8 +53,7 @@ public final class StorePromise {
       return List.of(
           "made everything durable that was stored before: from now on the store promises power");
     }
-    // From here on the superblock may say that there is no such promise any more; the files keep it
-    // for that last store.
+    // The superblock that gives the promise up is itself stored with the promise kept.
     directory.promise(Survives.POWER_FAILURE);
     store(directory, superblock.withPromise(kept));
     directory.promise(Survives.PROCESS_CRASH);
