@@ -1,4 +1,4 @@
-/** What the commands of {@code ./erda} share. */
+/** The common parts of the commands of {@code ./erda}. */
 module io.erda.console {
   requires transitive com.fasterxml.jackson.databind;
   requires transitive info.picocli;

@@ -11,31 +11,28 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Cleans the log of a server, in steps of some tens of microseconds: when it is large for what
- * lives in it or few regions are left, when a client waits for space, when somebody asked, or where
- * the last run was interrupted. One region at a time, so one reserved region is enough. One thread,
- * the server's.
+ * Cleans the log of a server, in steps of some tens of microseconds: when it is large for its live
+ * bytes or few regions are left, when a client waits for space, on request, or when the last run
+ * was interrupted. One region at a time, so one reserved region is enough. One thread, the
+ * server's.
  *
- * <p>What happens to readers: nothing. A word names a whole object in every phase; a region goes
- * when no word names it, with a newer map, and what a late reader gets there it does not accept.
+ * <p>Readers are not affected. A word names a whole object in every phase; a region is retired when
+ * no word names it, with a newer map, and a late reader rejects what it reads there.
  */
 public final class Cleaner {
-  /** A cleaning at leisure must free this share of a region at least. */
+  /** A cleaning at leisure must free at least this share of a region. */
   private static final int GAIN_SHARE = 4;
 
-  /** A cleaning that somebody waits for, or asked for, must free this share at least. */
+  /** A cleaning that a request waits for, or that was asked for, must free at least this share. */
   private static final int GAIN_SHARE_URGENT = 16;
 
-  /**
-   * How often it looks whether there is something to do, unless it was asked or another region is
-   * linked.
-   */
+  /** How often the cleaner checks for work, unless it was asked or another region is linked. */
   private static final long LOOK_NS = 5_000_000;
 
   /** A power of two. */
   private static final int PACES_PER_LOOK = 16;
 
-  /** Told when a cleaning begins and ends. */
+  /** Is told when a cleaning begins and ends. */
   public interface Listener {
     void began(Region victim);
 
@@ -46,7 +43,7 @@ public final class Cleaner {
    * A cleaning that has ended.
    *
    * @param freed false: the region is kept
-   * @param bytesLive of the region when it was measured, or an estimate when that never came
+   * @param bytesLive of the region when it was measured, or an estimate when it was not measured
    * @param rounds of copying
    */
   public record Ended(Region victim, boolean freed, long bytesLive, long bytesCopied, int rounds) {}
@@ -73,10 +70,10 @@ public final class Cleaner {
   private final Copier copier;
   private final PlaceSet places;
 
-  /** By head: regions up to this generation are to be cleaned because somebody asked. */
+  /** By head: regions up to this generation are to be cleaned on request. */
   private final int[] asked;
 
-  /** By head: somebody waits for space. */
+  /** By head: whether a client waits for space. */
   private final boolean[] urgent;
 
   private Listener listener = new Nobody();
@@ -85,7 +82,7 @@ public final class Cleaner {
   private boolean resumes;
   private boolean idle;
 
-  /** The regions that were linked when it looked last. */
+  /** The linked regions at the last check. */
   private List<Region> looked = List.of();
 
   /** The last result of {@link Footprint#pace}, which costs a division and changes slowly. */
@@ -98,7 +95,7 @@ public final class Cleaner {
   private long copiedBefore;
 
   /**
-   * @param live kept up to date by whoever stores words
+   * @param live kept up to date by the code that stores words
    */
   public Cleaner(
       LogStore log, Entries entries, LiveBytes live, Writers writers, CleanerOptions options) {
@@ -121,12 +118,12 @@ public final class Cleaner {
     space.reserveRegions(options.enabled() ? 1 : 0);
   }
 
-  /** Sets who is told of cleanings. */
+  /** Sets the listener that is told of cleanings. */
   public void onCleaning(Listener newListener) {
     listener = newListener;
   }
 
-  /** One step. Returns 0 when there was nothing to do. */
+  /** Takes one step. Returns 0 when there was nothing to do. */
   public int doWork(long nowNs) {
     if (!options.enabled()) {
       return 0;
@@ -153,7 +150,7 @@ public final class Cleaner {
       }
       case NO_ROOM -> {
         if (files.canLink(cleaning.victim().head())) {
-          // A region could be linked, so something else is wrong, and would be the next time too.
+          // A region could be linked, so the failure has another reason, and would recur.
           victims.refuse(cleaning.victim(), false);
         }
         giveUp();
@@ -166,7 +163,7 @@ public final class Cleaner {
     return 1;
   }
 
-  /** Asks for every region of a head that holds something dead; −1: of every head. */
+  /** Asks to clean every region of a head that holds dead objects; −1: of every head. */
   public void ask(int head) {
     for (int each = 0; each < asked.length; each++) {
       if (head < 0 || head == each) {
@@ -181,9 +178,9 @@ public final class Cleaner {
   }
 
   /**
-   * A client waits for space of a head that leases don't get any more.
+   * Notes that a client waits for space of a head that is not leased any more.
    *
-   * @return false when cleaning won't help it
+   * @return false when cleaning won't help
    */
   public boolean waitsFor(int head) {
     if (!options.enabled()) {
@@ -194,12 +191,12 @@ public final class Cleaner {
     return cleaning != null || resumes || !live.known() || urgentVictim(head) != null;
   }
 
-  /** Nothing is cleaned any more: what somebody asked for will not be done. */
+  /** Gives up the requested cleanings: nothing is cleaned any more. */
   public void giveUpAsked() {
     Arrays.fill(asked, 0);
   }
 
-  /** Whether what somebody asked for is not done yet. */
+  /** Whether a requested cleaning is not done yet. */
   public boolean asked() {
     return Arrays.stream(asked).anyMatch(generation -> generation > 0);
   }
@@ -259,12 +256,12 @@ public final class Cleaner {
     return wanted;
   }
 
-  /** Whether regions are to be cleaned although nobody waits. */
+  /** Whether regions are to be cleaned although no request waits. */
   private boolean atLeisure() {
     return files.regionsAtHand() < options.freeRegionsMin() || footprint.exceeded();
   }
 
-  /** The region to clean for those who wait for space or have asked, or null. */
+  /** The region to clean for waiting requests or because it was asked for, or null. */
   private Region wantedVictim() {
     for (int head = 0; head < urgent.length; head++) {
       if (urgent[head]) {
@@ -294,9 +291,9 @@ public final class Cleaner {
   }
 
   /**
-   * The region to clean when nobody waits, or null. A cleaning that takes another region for its
-   * copies can wait: it leaves the rest of the one that the head appends to unused, and where two
-   * regions can't become one it would never end.
+   * The region to clean when no request waits, or null. A cleaning that needs another region for
+   * its copies is put off: it would leave the rest of the region that the head appends to unused,
+   * and would never end when two regions can't become one.
    */
   private Region leisureVictim() {
     return atLeisure()
@@ -305,7 +302,9 @@ public final class Cleaner {
         : null;
   }
 
-  /** A victim that gives a head room: one of its own, or one whose cleaning frees a region. */
+  /**
+   * A victim that gives a head room: a region of the head, or one whose cleaning frees a region.
+   */
   private Region urgentVictim(int head) {
     return victims.best(
         gainMin(GAIN_SHARE_URGENT),
@@ -316,8 +315,8 @@ public final class Cleaner {
   }
 
   /**
-   * Whether copies out of a region find a place: another region, or behind what the head appends
-   * to.
+   * Whether there is space for the copies out of a region: another region, or the rest of the one
+   * that the head appends to.
    */
   private boolean mayBegin(Region region) {
     return files.canLink(region.head()) || victims.freesRegion(region);
@@ -364,7 +363,7 @@ public final class Cleaner {
     listener.ended(ended(ended, false));
   }
 
-  /** Steps to take between two looks at the requests of clients, at least 1. */
+  /** Number of steps to take between two checks for requests of clients, at least 1. */
   public int pace() {
     if ((++paces & PACES_PER_LOOK - 1) == 0) {
       pace = footprint.pace();
@@ -379,17 +378,17 @@ public final class Cleaner {
     return cleaning != null;
   }
 
-  /** Whether there is something to do, or nobody has looked yet. */
+  /** Whether there is work, or it is not known yet. */
   public boolean atWork() {
     return options.enabled() && (cleaning != null || !idle);
   }
 
-  /** Where the cleaning under way is. */
+  /** The phase of the cleaning under way. */
   public Phase phase() {
     return cleaning == null ? Phase.IDLE : cleaning.phase();
   }
 
-  /** How far the phase is, thousandths. */
+  /** The progress of the phase, thousandths. */
   public long progress() {
     return cleaning == null ? 0 : cleaning.progress();
   }
@@ -400,8 +399,8 @@ public final class Cleaner {
   }
 
   /**
-   * Whether something could be cleaned for those who wait or ask if there were room for the file of
-   * another region, which its copies need, and there is none.
+   * Whether a cleaning that is waited or asked for lacks only disk space for another region's file,
+   * which its copies need.
    */
   public boolean blocked() {
     return options.enabled()
@@ -426,12 +425,15 @@ public final class Cleaner {
     return victims.damaged();
   }
 
-  /** Bytes copied by cleaning; with what clients published, the write amplification. */
+  /**
+   * Bytes copied by cleaning; together with the bytes that clients published they tell the write
+   * amplification.
+   */
   public long bytesCopied() {
     return copier.copiedBytes();
   }
 
-  /** Bytes of freed regions, less what was copied out of them. */
+  /** Bytes of freed regions, less the bytes copied out of them. */
   public long bytesReclaimed() {
     return bytesReclaimed;
   }

@@ -3,20 +3,20 @@ package io.erda.cleaner;
 /**
  * When and how to clean.
  *
- * @param freeRegionsMin cleaning starts by itself when fewer regions than this can be linked; 0:
- *     never by itself, and no region is kept for it
- * @param livePercent cleaning at leisure keeps the regions beyond one for each head so few that at
- *     least this share of their bytes lives, 1 to 90 %; 0: they may fill the capacity. More makes
+ * @param freeRegionsMin cleaning starts by itself when fewer regions than this can be linked; 0: it
+ *     never does, and no region is kept for it
+ * @param livePercent cleaning at leisure keeps at least this share of the bytes live in the regions
+ *     beyond one for each head, 1 to 90 %; 0: the log may fill its capacity. A higher share makes
  *     the files smaller and copies more: with a share u of a region live, u / (1 − u) bytes are
- *     copied for each byte that is gained
- * @param writersWaitNs how long writers may go on in a region that is to be cleaned
+ *     copied for each byte gained
+ * @param writersWaitNs how long writers may go on in the victim
  * @param leavingNs how long space is kept for a client that may not have heard that its region is
  *     gone; safety does not depend on it
  * @param leaseWaitNs how long a request for space waits for cleaning before the log counts as full
  */
 public record CleanerOptions(
     int freeRegionsMin, int livePercent, long writersWaitNs, long leavingNs, long leaseWaitNs) {
-  /** The most that {@link #livePercent} can be: what is used up to this share gains too little. */
+  /** The highest {@link #livePercent}: cleaning regions that are fuller gains too little. */
   public static final int LIVE_PERCENT_MAX = 90;
 
   /** Two regions, 50 %, 50 ms, 2 s, 3 s. */
@@ -36,7 +36,7 @@ public record CleanerOptions(
     }
   }
 
-  /** The same, with another {@link #livePercent}. */
+  /** A copy with another {@link #livePercent}. */
   public CleanerOptions withLivePercent(int value) {
     return new CleanerOptions(freeRegionsMin, value, writersWaitNs, leavingNs, leaseWaitNs);
   }

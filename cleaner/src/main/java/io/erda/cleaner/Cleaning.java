@@ -9,49 +9,53 @@ import io.erda.logstore.LogStore;
 import io.erda.logstore.Region;
 
 /**
- * One victim, from sealing it to the proof that nobody names it. Steps of some tens of
- * microseconds; between two of them anything may happen to any entry, so every store looks the word
- * up again.
+ * The cleaning of one victim, from sealing it to the proof that no word names it. Steps of some
+ * tens of microseconds; between two of them anything may happen to any entry, so every store looks
+ * the word up again.
  *
  * <p><b>Rounds.</b> A sweep over the table marks the places that words name; then each is copied,
  * in the order of places, and its word changed. The first round is the paper's merging, the further
- * ones its replication: they find what was in the middle of a commit. A sweep that finds nothing is
- * the proof that the region may go: no writer holds space in it any more, and no word comes to name
- * a place again that it no longer names.
+ * ones its replication: they find objects that were being committed. A sweep that finds nothing
+ * proves that the region may be retired: no writer holds space in it any more, and a word never
+ * names a place again that it has stopped naming.
  *
  * <p><b>Space.</b> The live objects of a region, packed in the order of their places, never need
- * more than was measured, because objects only die meanwhile ({@link LogGeometry#placeBehind}).
+ * more space than was measured, because objects only die meanwhile ({@link
+ * LogGeometry#placeBehind}).
  *
- * <p><b>Crash.</b> Copies are durable before a word names them, and the copy space's beginning is
- * durably behind them by then. So whatever a crash leaves: words name whole objects, of the victim
- * or the target; copies that no word names are garbage that is not written over; and a cleaning
- * that goes on with the rest of the copy space finds the rest of the objects in the victim.
+ * <p><b>Crash.</b> Copies are durable before a word names them, and the beginning of the copy space
+ * is durably behind them by then. So after a crash words name whole objects, in the victim or the
+ * target; copies that no word names are garbage that is not overwritten; and a cleaning that goes
+ * on with the rest of the copy space finds the rest of the objects in the victim.
  */
 final class Cleaning {
-  /** The values that {@link #step} returns. */
+  /** The results of {@link #step}. */
   enum Outcome {
     GOES_ON,
-    /** Nothing to do before something happens elsewhere. */
+    /** There is nothing to do before another part of the server has made progress. */
     WAITS,
-    /** Nobody names the victim, durably. */
+    /** No word names the victim, durably. */
     DONE,
     /** Too little would be gained. */
     NO_GAIN,
     /** There is no room for the copies: no other region, or no file for it. */
     NO_ROOM,
-    /** The copies don't fit behind what the head appends to, and nothing else was wanted. */
+    /**
+     * The copies don't fit into the region that the head appends to, and the plan allows no other.
+     */
     TOO_LARGE,
-    /** Objects that are named are damaged: they stay where they are. */
+    /** Objects that words name are damaged: they stay where they are. */
     DAMAGED
   }
 
   /**
-   * What is to be done.
+   * The parameters of a cleaning.
    *
    * @param interrupted the copy space that an earlier run had set aside, or null
-   * @param gainMin the least that must be free afterwards, bytes
-   * @param onlyBehind whether it ends where the copies don't fit behind what the head appends to
-   * @param writersUntilNs when writers that hold space in the victim are ended
+   * @param gainMin the least bytes that must be gained
+   * @param onlyBehind whether to end when the copies don't fit into the region that the head
+   *     appends to
+   * @param writersUntilNs when leases in the victim are ended
    */
   record Plan(
       Region victim,
@@ -74,21 +78,21 @@ final class Cleaning {
   private final Relocation relocation;
   private final long regionBytes;
 
-  /** How often a file could not be made before this cleaning began. */
+  /** How many files could not be made before this cleaning began. */
   private final long failures;
 
   private Phase phase = Phase.WRITERS;
   private CopySpace copySpace;
 
-  /** Whether what the sweep found was measured, and has fitted since. */
+  /** Whether the places that the sweep found were measured, and the copies have fitted since. */
   private boolean measured;
 
   private int round;
   private long markedInRound;
 
   /**
-   * Words that were pending in the round before. One may be committed now, so that its place is
-   * marked for the first time.
+   * Number of pending words in the previous round. One of them may be committed now, so that its
+   * place is marked for the first time.
    */
   private long laterBefore;
 
@@ -135,7 +139,7 @@ final class Cleaning {
     return phase;
   }
 
-  /** How far the phase is, thousandths. */
+  /** The progress of the phase, thousandths. */
   long progress() {
     return switch (phase) {
       case IDLE, WRITERS -> 0;
@@ -146,12 +150,12 @@ final class Cleaning {
     };
   }
 
-  /** How often it copied what a sweep had found. */
+  /** Number of sweeps whose objects were copied. */
   int rounds() {
     return round;
   }
 
-  /** Live bytes of the victim: measured, or before that estimated; −1 when not known. */
+  /** Live bytes of the victim: measured, or estimated before that; −1 when not known. */
   long bytesLive() {
     return bytesLive;
   }
@@ -177,7 +181,7 @@ final class Cleaning {
       }
       writers.end(victim);
       if (linked.hasOpenExtents(victim)) {
-        // What is published there could not be made durable: who writes there may publish yet.
+        // Publications in it could not be made durable, so writers may still publish there.
         return Outcome.WAITS;
       }
     }
@@ -221,8 +225,8 @@ final class Cleaning {
       bytesLive = bytes;
     }
     measured = true;
-    // What a crash wasted of an interrupted copy space may be missing at its end: then it is filled
-    // all the same, and what remains is measured again and needs little.
+    // A crash may have wasted part of an interrupted copy space: it is filled nevertheless, and the
+    // rest, which is little, is measured again.
     if (copySpace != null
         && (!relocation.overflowed() || measurement.onward() <= copySpace.end())) {
       beginRelocating();

@@ -13,12 +13,12 @@ import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
 
 /**
- * Copies objects into a copy space, a piece at a time, and keeps a batch of them until their words
- * may name them: one drain for all.
+ * Copies objects into a copy space, a piece at a time, and collects a batch of them before their
+ * words may name them: one drain for all.
  *
- * <p>The copy of an object differs from it in the position mix of its checksum alone. The bytes are
- * checked on their way against the checksum they came with: what is damaged gets no header, so that
- * it is valid nowhere, and does not pass for whole because somebody copied it.
+ * <p>The copy of an object differs from it only in the position mix of its checksum. The checksum
+ * of the original is verified during the copy: the copy of a damaged object gets no header, so that
+ * copying never makes it valid.
  */
 final class Copier {
   enum Result {
@@ -30,7 +30,10 @@ final class Copier {
   private static final int BATCH_OBJECTS = 1024;
   private static final int BATCH_BYTES_MAX = 256 << 10;
 
-  /** A batch is at most this share of a region: a crash wastes that much of a copy space. */
+  /**
+   * A batch is at most this share of a region, which bounds how much of a copy space a crash
+   * wastes.
+   */
   private static final int BATCH_SHARE = 64;
 
   private static final ValueLayout.OfLong WORD =
@@ -75,7 +78,7 @@ final class Copier {
     return copiedBytes;
   }
 
-  /** Forgets the batch and the object that is being copied. */
+  /** Drops the batch and the object that is being copied. */
   void reset() {
     count = 0;
     named = 0;
@@ -140,7 +143,7 @@ final class Copier {
     MemorySegment memory = source.memory().segment();
     int end = Math.min(bytes, (done + atMost) & -ObjectLayout.ALIGNMENT);
     source.checksum().update(crc, sourcePlace + done, end - done);
-    // The first word is stored last: without it there is no object.
+    // The first word is stored last: without it the object is not valid.
     int begin = Math.max(done, Long.BYTES);
     int stored = end == bytes ? ObjectLayout.padded(bytes) : end;
     target.put(targetPlace + begin, memory, sourcePlace + begin, stored - begin);
@@ -164,7 +167,7 @@ final class Copier {
 
   // Naming.
 
-  /** The copies are durable, and their places used up, before the first word names one. */
+  /** Makes the copies durable, and their places used up, before the first word names one. */
   void beginNaming(CopySpace copySpace) {
     assert count > 0 && !copying && target == copySpace.region().memory()
         : count + " copies" + (copying ? ", the last one under way" : "");

@@ -3,18 +3,18 @@ package io.erda.cleaner;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The entries of the table, as the cleaner needs them; the engine implements it over table and
- * publication. The server's thread.
+ * The cleaner's interface to the entries of the table; the engine implements it over table and
+ * publication. For the server's thread.
  *
- * <p>An entry is named by a slot, which is good until the next call from elsewhere.
+ * <p>An entry is named by a slot, which is valid until the next call from elsewhere.
  */
 public interface Entries {
   /** No entry. */
   long NONE = -1;
 
-  /** Shown the entries in use. */
+  /** Is shown the entries in use. */
   interface Visitor {
-    /** May change the word of the entry it is shown, or empty the entry. */
+    /** An entry, whose word the visitor may change, or which it may empty. */
     void entry(long slot, long keyWord, long word);
   }
 
@@ -22,54 +22,56 @@ public interface Entries {
    * Shows the next part of all entries. A whole sweep, from 0 on until {@link #NONE}, shows every
    * entry that was there all the time, at least once, while {@link #layout()} stays the same.
    *
-   * @param cursor 0, or what the last call returned
-   * @param count slots to look at, about
+   * @param cursor 0, or the result of the last call
+   * @param count about how many slots to visit
    * @return where to go on, or {@link #NONE} at the end
    */
   long sweep(long cursor, int count, Visitor visitor);
 
   /**
-   * As {@link #sweep(long, int, Visitor)}, where entries need not be shown whose word has no offset
-   * with these bits ({@link io.erda.hashtable.VersionWord#hasOffset}).
+   * As {@link #sweep(long, int, Visitor)}, but entries may be skipped whose word has no offset with
+   * these bits ({@link io.erda.hashtable.VersionWord#hasOffset}).
    */
   default long sweep(long cursor, int count, int mask, int bits, Visitor visitor) {
     return sweep(cursor, count, visitor);
   }
 
-  /** Whether a sweep that goes on at {@code cursor} has been at an entry. */
+  /** Whether a sweep at {@code cursor} has already visited an entry. */
   boolean isBehind(long slot, long cursor);
 
-  /** Another number when entries moved in a way that a sweep under way may have missed. */
+  /** A number that changes when entries moved in a way that a sweep under way may have missed. */
   long layout();
 
-  /** How many slots a sweep looks at, about. */
+  /** About how many slots a sweep visits. */
   long slots();
 
   /** The entry whose word names {@code offset}, as newest or older version, or {@link #NONE}. */
   long find(long keyWord, int offset);
 
-  /**
-   * Loads what {@link #find} of these needs, before it is asked: none of the loads waits for
-   * another one.
-   */
+  /** Loads the memory that {@link #find} of these will need, so that the cache misses overlap. */
   default void findSoon(long[] keyWords, int count) {}
 
   /** The version word of a slot. */
   long word(long slot);
 
-  /** Stores a word and flushes it, if the entry still holds the other one; false otherwise. */
+  /**
+   * Stores and flushes a word, if the entry still holds the expected one; otherwise returns false.
+   */
   boolean replace(long slot, long keyWord, long expected, long next);
 
-  /** Frees an entry that is not pending, if it still holds the word; false otherwise. */
+  /**
+   * Frees an entry that is not pending, if it still holds the expected word; otherwise returns
+   * false.
+   */
   boolean empty(long slot, long keyWord, long expected);
 
   /**
-   * Takes back the newest version of a pending word that nobody can commit any more, and returns
-   * the word that is there then; 0: the entry is free. The word itself: it is being committed.
+   * Rolls back the newest version of a pending word that will not be committed, and returns the
+   * word afterwards; 0: the entry is free. Returns the word unchanged when it is being committed.
    */
   long decide(long slot, long keyWord, long word);
 
-  /** Waits until all that was stored here is durable. */
+  /** Waits until all stores through this interface are durable. */
   void drain();
 
   /** The key word of {@code length} key bytes. */

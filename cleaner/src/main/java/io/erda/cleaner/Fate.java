@@ -3,16 +3,16 @@ package io.erda.cleaner;
 import io.erda.hashtable.VersionWord;
 
 /**
- * What becomes of the object at an offset of the victim. Its key's word decides, not where the
- * object was met: so it makes no difference in which order the victim is walked (the paper walks
- * backwards, because there the first meeting decides).
+ * What happens to the object at an offset of the victim. Its key's word decides, so the order in
+ * which the victim is walked does not matter (the paper walks backwards, because there the object
+ * found first decides).
  */
 enum Fate {
   /** The object is no version of its key any more. */
   DEAD,
   /** The object is copied, and the word changed to name the copy. */
   COPY,
-  /** The word forgets the object, which is an older version that nothing falls back to. */
+  /** The word drops the object, an older version that is not needed any more. */
   FORGET,
   /** The object is the tombstone of a deleted key, whose entry is emptied. */
   EMPTY,
@@ -35,7 +35,7 @@ enum Fate {
   /**
    * The word after a {@link #COPY}.
    *
-   * @param olderGoes whether the older version lies in the victim too
+   * @param olderGoes whether the older version is dropped, because it lies in the victim too
    */
   static long moved(long word, int from, int to, boolean olderGoes) {
     if (VersionWord.newest(word) == from) {

@@ -5,18 +5,19 @@ import io.erda.logstore.LogGeometry;
 import io.erda.logstore.Region;
 
 /**
- * How large the log may be for what lives in it: so large that a share of it lives, and one region
- * for each head beside, which the head appends to. Beyond that it is cleaned, so that a store that
- * is overwritten turns in few files, whose pages stay warm, and one that shrinks gives space back.
+ * How large the log may be for its live bytes: a given share of it must be live, apart from one
+ * region for each head, which the head appends to. A larger log is cleaned, so that a store whose
+ * values are overwritten cycles through few files, whose pages stay cached, and one that shrinks
+ * gives space back.
  *
- * <p>Says nothing before something was written: after an opening the table would have to be counted
- * for it, which looks at every object of a store that may lie on a cold disk.
+ * <p>It gives no answer before something was written: the table would have to be counted after an
+ * opening, which reads every object of a store that may lie on a cold disk.
  */
 final class Footprint {
-  /** A step of cleaning for each such share of a region beyond what is allowed. */
+  /** One more step of cleaning is taken for each such share of a region beyond the limit. */
   private static final int PACE_SHARE = 4;
 
-  /** The most steps at once: beyond, whoever sends requests would notice each one. */
+  /** The most steps at once: more would delay requests noticeably. */
   private static final int PACE_MAX = 16;
 
   private final LinkedRegions linked;
@@ -47,7 +48,8 @@ final class Footprint {
   }
 
   /**
-   * Whether the log is larger than it should be, or may be and what lives in it is not known yet.
+   * Whether the log is larger than it should be, or may be because its live bytes are not known
+   * yet.
    */
   boolean exceeded() {
     if (livePercent == 0 || linked.regions().size() <= geometry.heads() + 1) {
@@ -56,15 +58,15 @@ final class Footprint {
     return live.known() ? beyond() > 0 : newest() > opened;
   }
 
-  /** Bytes that the log is larger than it should be, not positive where it is not. */
+  /** By how many bytes the log is larger than it should be; not positive when it is not. */
   private long beyond() {
     long regions = (long) linked.regions().size() - geometry.heads();
     return regions * geometry.regionBytes() - 100 * live.total() / livePercent;
   }
 
   /**
-   * Steps of cleaning to take between two looks at the requests of clients: the more, the larger
-   * the log is, so that it finds a size at which cleaning keeps up with those who write.
+   * Number of steps of cleaning to take between two checks for requests. It grows with the log, so
+   * that the log settles at a size at which cleaning keeps up with the writers.
    */
   int pace() {
     if (livePercent == 0 || !live.known()) {

@@ -10,10 +10,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * How much of each region is live: the newest committed values, padded; tombstones count nothing,
- * because cleaning drops them. Kept up to date by whoever stores words, once the table was counted;
- * nothing is persisted for it. An estimate: it chooses victims, and what is really live is looked
- * at before anything is copied.
+ * How many bytes of each region are live: the newest committed values, padded; tombstones do not
+ * count, because cleaning drops them. The code that stores words keeps it up to date once the table
+ * was counted; it is not persisted. An estimate for choosing victims: a cleaning determines the
+ * live objects itself.
  */
 public final class LiveBytes {
   private static final int SLOTS_A_STEP = 256;
@@ -27,7 +27,7 @@ public final class LiveBytes {
   /** The sum of {@link #bytes}. */
   private long total;
 
-  /** Where the sweep that counts has come to; {@link #bytes} has the entries before. */
+  /** The position of the counting sweep; {@link #bytes} covers the entries before it. */
   private long cursor;
 
   private long layout;
@@ -55,7 +55,7 @@ public final class LiveBytes {
     return known ? total : -1;
   }
 
-  /** Counts on. Returns slots looked at; 0 when all is known. */
+  /** Goes on counting. Returns slots visited; 0 when all is known. */
   public int doWork() {
     if (known) {
       return 0;
@@ -76,11 +76,11 @@ public final class LiveBytes {
   }
 
   /**
-   * A version took the place of another one.
+   * Counts a version that replaced another one.
    *
    * @param slot of the entry
    * @param before offset of the version that readers took, or {@link VersionWord#NONE}
-   * @param after that of the value they take from now on, or {@link VersionWord#NONE} for a
+   * @param after offset of the value that they take from now on, or {@link VersionWord#NONE} for a
    *     tombstone
    */
   public void replaced(long slot, int head, int before, int after) {

@@ -26,7 +26,7 @@ final class Measurement {
   /**
    * Begins.
    *
-   * @param next where a copy space goes on that there is already; 0 where there is none
+   * @param next where an existing copy space goes on; 0 when there is none
    */
   void begin(long next) {
     victim.rewind();
@@ -37,7 +37,7 @@ final class Measurement {
   }
 
   /**
-   * One step. Returns whether all places were measured.
+   * Takes one step. Returns whether all places were measured.
    *
    * @param carries whether tombstones are copied too
    */
@@ -71,12 +71,12 @@ final class Measurement {
     return fresh;
   }
 
-  /** Where they end when they begin at a segment, counted from there. */
+  /** Length of the copies when they begin at a segment. */
   long aligned() {
     return aligned;
   }
 
-  /** Where they end in the copy space that there was. */
+  /** Where the copies end in the existing copy space. */
   long onward() {
     return onward;
   }
@@ -86,7 +86,7 @@ final class Measurement {
     return fresh - Region.HEADER_BYTES;
   }
 
-  /** Thousandths. */
+  /** The progress, thousandths. */
   long progress() {
     return 1000 * Math.max(0, measuredTo) / victim.geometry.regionBytes();
   }

@@ -1,8 +1,8 @@
 package io.erda.cleaner;
 
 /**
- * A set of 8-byte places of one region, taken out in rising order: a bit each, in parts that come
- * to be when they are needed, so that no single call takes long.
+ * A set of 8-byte places of one region, taken out in rising order: a bit for each, in parts that
+ * are made on demand, so that no single call takes long.
  */
 final class PlaceSet {
   private static final int PART_BITS = 20;
@@ -20,7 +20,7 @@ final class PlaceSet {
     return size;
   }
 
-  /** REQUIRES: nothing was taken since the set was empty, or the place is behind what was taken. */
+  /** REQUIRES: no place was taken since the set was empty, or this place is behind those taken. */
   void add(long place) {
     assert place >= cursor && (place & 7) == 0
         : "place " + place + ", and those before " + cursor + " were taken";
@@ -35,7 +35,7 @@ final class PlaceSet {
     size += parts[part][word] == before ? 0 : 1;
   }
 
-  /** The lowest place at or behind {@code place}, or −1. */
+  /** The lowest place that is not below {@code place}, or −1. */
   long next(long place) {
     long bit = place >>> 3;
     int part = (int) (bit >>> PART_BITS);
@@ -56,12 +56,12 @@ final class PlaceSet {
     return -1;
   }
 
-  /** The lowest places, at most as many as there is room for, in order. Returns how many. */
+  /** Stores the lowest places in order, as many as fit. Returns how many. */
   int lowest(long[] into) {
     return size == 0 ? 0 : from(cursor, into);
   }
 
-  /** As {@link #lowest}, of those at or behind {@code first}. */
+  /** As {@link #lowest}, for places that are not below {@code first}. */
   int from(long first, long[] into) {
     int count = 0;
     for (long place = next(first); place >= 0 && count < into.length; ) {
@@ -71,7 +71,7 @@ final class PlaceSet {
     return count;
   }
 
-  /** Takes the lowest place out, or −1 when the set is empty. */
+  /** Removes and returns the lowest place; −1 when the set is empty. */
   long take() {
     if (size == 0) {
       cursor = 0;

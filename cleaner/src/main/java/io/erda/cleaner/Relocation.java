@@ -5,8 +5,8 @@ import io.erda.logstore.CopySpace;
 import io.erda.logstore.ObjectLayout;
 
 /**
- * Copies the objects at the marked places, in the order of the places, and has their words name the
- * copies. Copies become durable together, before the first of their words is changed.
+ * Copies the objects at the marked places, in the order of the places, and makes their words name
+ * the copies. Copies become durable together, before the first of their words is changed.
  */
 final class Relocation {
   private static final int NAMED_A_STEP = 4;
@@ -19,7 +19,7 @@ final class Relocation {
   private final PlaceSet places;
   private final Copier copier;
 
-  /** Marked places whose objects and entries are loaded together, before they are looked at. */
+  /** Marked places whose objects and entries are loaded together, before they are examined. */
   private final long[] ahead = new long[Victim.LOADED];
 
   private final long[] keyWordsAhead = new long[Victim.LOADED];
@@ -33,8 +33,7 @@ final class Relocation {
   private long later;
   private boolean overflowed;
 
-  Relocation(
-      Entries entries, LiveBytes live, Victim victim, PlaceSet places, Copier copier) {
+  Relocation(Entries entries, LiveBytes live, Victim victim, PlaceSet places, Copier copier) {
     this.entries = entries;
     this.live = live;
     this.victim = victim;
@@ -45,7 +44,7 @@ final class Relocation {
   /**
    * Begins.
    *
-   * @param into null where nothing is to be copied
+   * @param into null when nothing is to be copied
    */
   void begin(CopySpace into) {
     space = into;
@@ -56,7 +55,7 @@ final class Relocation {
     overflowed = false;
   }
 
-  /** One step. Returns whether all marked places are done with. */
+  /** Takes one step. Returns whether all marked places are done. */
   boolean step() {
     if (copier.naming()) {
       resolved += name();
@@ -76,12 +75,12 @@ final class Relocation {
     return damaged;
   }
 
-  /** Places that nothing names any more. */
+  /** Number of places that no word names any more. */
   long resolved() {
     return resolved;
   }
 
-  /** Places that stay for a later round. */
+  /** Number of places that remain for a later round. */
   long later() {
     return later;
   }
@@ -91,7 +90,7 @@ final class Relocation {
     return overflowed;
   }
 
-  /** Takes marked places until there is something to copy. Returns false when none is left. */
+  /** Takes marked places until one must be copied. Returns false when none is left. */
   private boolean lookFurther() {
     long end = copier.copiedBytes() + BYTES_A_STEP;
     for (int i = 0; i < LOOKED_A_STEP && copier.copiedBytes() < end; i++) {
@@ -119,8 +118,8 @@ final class Relocation {
   }
 
   /**
-   * Loads the objects at the next places, then the entries of their keys. Nothing is believed of
-   * what is loaded here.
+   * Loads the objects at the next places, then the entries of their keys. The loaded values are not
+   * used.
    */
   private void load() {
     loaded = places.lowest(ahead);
@@ -129,7 +128,7 @@ final class Relocation {
     for (int i = 0; i < loaded; i++) {
       long place = ahead[i];
       long room = victim.geometry.room(place);
-      // Loaded once: nobody knows what is there.
+      // Loaded once, because the bytes may be damaged.
       int keyLength = ObjectLayout.keyLength(victim.memory, place);
       if (room >= ObjectLayout.BYTES_MIN
           && ObjectLayout.plausibleBytes(
@@ -153,7 +152,7 @@ final class Relocation {
     long keyWord = entries.keyWord(victim.memory, place + ObjectLayout.KEY_OFFSET, keyLength);
     long slot = entries.find(keyWord, offset);
     if (slot == Entries.NONE) {
-      // The object died since it was marked; or its key is damaged, and the next sweep finds it.
+      // The object died since it was marked; or its key is damaged, which the next sweep finds.
       damaged++;
       return;
     }
@@ -171,7 +170,8 @@ final class Relocation {
   }
 
   /**
-   * Empties a deleted key's entry, if its tombstone is whole: a damaged one may have been a value.
+   * Empties a deleted key's entry, if its tombstone is whole: a damaged object may have been a
+   * value.
    */
   private void empty(long slot, long keyWord, long word, long place, int offset) {
     if (copier.isWhole(victim.region, place, offset) && entries.empty(slot, keyWord, word)) {
@@ -183,8 +183,8 @@ final class Relocation {
 
   private void copy(long place, int offset, long keyWord) {
     if (space == null || !copier.begin(victim.region, place, offset, keyWord, space)) {
-      // There is more than was measured: a crash wasted some of the copy space, or a tombstone is
-      // carried.
+      // The copies need more space than was measured: a crash wasted some of the copy space, or a
+      // tombstone is carried.
       later++;
       overflowed = true;
     }
@@ -225,7 +225,7 @@ final class Relocation {
         return 0;
       }
       case DEAD, EMPTY -> {
-        // Nothing names the object any more, and its copy is garbage.
+        // No word names the object any more, and its copy is garbage.
       }
     }
     return 1;

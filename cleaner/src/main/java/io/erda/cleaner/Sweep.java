@@ -4,11 +4,11 @@ import io.erda.hashtable.Entry;
 import io.erda.hashtable.VersionWord;
 
 /**
- * A sweep over the table, which marks the places of a victim that words name, and forgets older
- * versions there that do not count. It begins again when the table's layout changes.
+ * A sweep over the table, which marks the places of a victim that words name, and drops older
+ * versions there that are not needed. It begins again when the table's layout changes.
  */
 final class Sweep {
-  /** Slots that a step looks at: of a large table more, for the sweep to end. */
+  /** How many slots a step visits; more in a large table, so that the sweep ends in time. */
   private static final int SLOTS_MIN = 64;
 
   private static final int SLOTS_MAX = 512;
@@ -41,7 +41,7 @@ final class Sweep {
     carries = false;
   }
 
-  /** One step. Returns whether the sweep is through. */
+  /** Takes one step. Returns whether the sweep is done. */
   boolean step() {
     if (entries.layout() != layout) {
       places.clear();
@@ -55,27 +55,27 @@ final class Sweep {
     return true;
   }
 
-  /** Whether a word names the victim. */
+  /** Whether a word that names the victim was found. */
   boolean found() {
     return found;
   }
 
-  /** Whether a tombstone may be an older version that is still wanted, and is copied. */
+  /** Whether a tombstone may be an older version that is still needed, and must be copied. */
   boolean carries() {
     return carries;
   }
 
-  /** Whether a word that names the victim can't be what anybody stored. */
+  /** Whether a word that names the victim has a value that is never stored. */
   boolean damagedWord() {
     return damagedWord;
   }
 
-  /** Words that name the victim and are pending: a later sweep marks their places. */
+  /** Number of pending words that name the victim: a later sweep marks their places. */
   long later() {
     return later;
   }
 
-  /** Thousandths. */
+  /** The progress, thousandths. */
   long progress() {
     return 1000 * cursor / Math.max(1, entries.slots());
   }
@@ -102,8 +102,8 @@ final class Sweep {
         carries = true;
         places.add(victim.geometry.place(VersionWord.older(word)));
       } else if (VersionWord.newest(word) == VersionWord.NONE) {
-        // A committed word always has a newest version, so this one is damaged, and what it names
-        // may be all that is left of its key.
+        // A committed word always has a newest version, so this one is damaged, and it may name the
+        // only version of its key.
         damagedWord = true;
       } else {
         entries.replace(slot, keyWord, word, VersionWord.withOlder(word, VersionWord.NONE));

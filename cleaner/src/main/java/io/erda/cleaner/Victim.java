@@ -6,28 +6,31 @@ import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
 import java.lang.foreign.MemorySegment;
 
-/** The region that is being cleaned, what names it, and what of it is loaded ahead. */
+/** The region that is being cleaned: tests whether words name it, and loads its objects ahead. */
 final class Victim {
-  /** Places whose objects are loaded together, before they are looked at. */
+  /** How many places' objects are loaded together, before they are examined. */
   static final int LOADED = 16;
 
-  /** At most so many bytes are read from the device ahead of the place that is looked at. */
+  /** The most bytes that are read from the device ahead of the current place. */
   private static final long AHEAD_BYTES_MAX = 1 << 20;
 
-  /** The kernel is told so much at a time: of more it may read the beginning only. */
+  /**
+   * How much the kernel is told to read at a time: of a longer range it may read only the
+   * beginning.
+   */
   private static final int WINDOWS_AHEAD = 8;
 
   final Region region;
   final LogGeometry geometry;
   final MemorySegment memory;
 
-  /** The bits that all offsets in the region have in common: those of the mask for regions. */
+  /** The bits that all offsets in the region share: those of the mask for regions. */
   final int offsetBits;
 
-  /** Up to where the region is in memory, or comes. */
+  /** The region has been read, or is being read, from the device up to this place. */
   private long readTo;
 
-  /** Kept so that the loads are not left out. */
+  /** The sum of loaded values, so that the compiler keeps the loads. */
   @SuppressWarnings("unused")
   private int loadedLengths;
 
@@ -48,14 +51,14 @@ final class Victim {
     return offset != VersionWord.NONE && geometry.regionIndex(offset) == region.index();
   }
 
-  /** Its places are looked at in their order, from the beginning once more. */
+  /** Starts again at the first place. */
   void rewind() {
     readTo = 0;
   }
 
   /**
-   * Has the objects at some places loaded, the lowest first: the cache misses of many are under way
-   * at a time. Nothing is believed of what is loaded here.
+   * Loads the objects at some places, the lowest first, so that their cache misses overlap. The
+   * loaded values are not used.
    */
   void loadAhead(long[] placesAhead, int count) {
     if (count == 0) {

@@ -9,20 +9,20 @@ import java.util.function.Predicate;
 
 /**
  * Chooses which region to clean: by cost and benefit, (1 − u) × age / (1 + u), as log-structured
- * file systems do: what is free in an old region stays free, in a young one it grows by waiting.
- * Age counts the regions that were linked since.
+ * file systems do: the free share of an old region hardly changes, that of a young one grows by
+ * waiting. Age counts the regions that were linked since.
  */
 final class Victims {
   private final LinkedRegions linked;
   private final LogGeometry geometry;
   private final LiveBytes live;
 
-  /** Live bytes, by generation, when a cleaning gained nothing; negative for never again. */
+  /** Live bytes, by generation, when a cleaning gained nothing; negative: never try again. */
   private final Map<Integer, Long> refused = new HashMap<>();
 
   /**
    * @param into generation of the region that the head appended to
-   * @param live bytes then
+   * @param live live bytes of the victim then
    */
   private record TooLarge(int into, long live) {}
 
@@ -30,12 +30,12 @@ final class Victims {
   private final Map<Integer, TooLarge> tooLarge = new HashMap<>();
 
   /**
-   * @param live bytes that were copied into a region
-   * @param wasted bytes between them
+   * @param live live bytes that were copied into a region
+   * @param wasted bytes between the copies
    */
   private record Packed(long live, long wasted) {}
 
-  /** The targets, by generation, of copies that can't be packed better while all of them live. */
+  /** Regions, by generation, whose copies can't be packed better while all of them are live. */
   private final Map<Integer, Packed> packed = new HashMap<>();
 
   Victims(LinkedRegions linked, LiveBytes live) {
@@ -45,7 +45,7 @@ final class Victims {
   }
 
   /**
-   * The best of those that {@code among} admits and that free at least {@code gainMin}, or null.
+   * The best region that {@code among} accepts and that frees at least {@code gainMin}, or null.
    */
   Region best(long gainMin, Predicate<Region> among) {
     Region best = null;
@@ -72,14 +72,14 @@ final class Victims {
   }
 
   /**
-   * Bytes that are used and not live, nor lost between what was copied there. What was not handed
-   * out yet needs no cleaning.
+   * Used bytes that are neither live nor lost between copies. Bytes that were not handed out yet
+   * need no cleaning.
    */
   private long gain(Region region) {
     return linked.appendPlace(region) - Region.HEADER_BYTES - live.of(region) - wasted(region);
   }
 
-  /** Bytes lost between copies in a region, in proportion to those that still live. */
+  /** Bytes lost between the copies in a region, in proportion to those that are still live. */
   private long wasted(Region region) {
     Packed then = packed.get(region.generation());
     if (then == null) {
@@ -89,7 +89,7 @@ final class Victims {
     return (long) (then.wasted * lives);
   }
 
-  /** Objects were copied to a region, as near to each other as they can be. */
+  /** Notes that objects were copied to a region, packed as densely as possible. */
   void packed(Region into, long copied, long wasted) {
     if (copied > 0) {
       packed.merge(
@@ -106,7 +106,8 @@ final class Victims {
   }
 
   /**
-   * Whether its live bytes fit behind what its head appends to, so that it frees a whole region.
+   * Whether its live bytes fit into the region that its head appends to, so that a whole region is
+   * freed.
    */
   boolean freesRegion(Region region) {
     if (live.of(region) == 0) {
@@ -120,7 +121,8 @@ final class Victims {
   }
 
   /**
-   * Its copies need more room than there seemed to be: until other room is there, or less lives.
+   * Notes that its copies need more room than expected: not to be tried until there is other room,
+   * or it has fewer live bytes.
    */
   void tooLarge(Region region) {
     int into = linked.appendRegion(region.head()).generation();

@@ -2,11 +2,11 @@ package io.erda.cleaner;
 
 import io.erda.logstore.Region;
 
-/** Ends what the cleaner must not wait for: the writers of a region. The server's thread. */
+/** Ends leases, because the cleaner must not wait for writers. For the server's thread. */
 public interface Writers {
   /**
-   * Ends every reservation in a region: what was not published there never will be. They stay open
-   * where what is published there can't be made durable.
+   * Ends every reservation in a region: unpublished objects there never will be published.
+   * Reservations whose publications can't be made durable stay open.
    */
   void end(Region region);
 }

@@ -7,8 +7,8 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * A number of bytes on the command line: a number, with K, M, G or T behind for powers of 1024; a
- * fraction where whole bytes come of it.
+ * A number of bytes on the command line: a number, optionally followed by K, M, G or T for powers
+ * of 1024; fractions must result in whole bytes.
  */
 public final class ByteSize implements ITypeConverter<Long> {
   private static final String UNITS = "KMGT";
@@ -29,7 +29,7 @@ public final class ByteSize implements ITypeConverter<Long> {
         return new BigDecimal(number).multiply(BigDecimal.valueOf(1L << shift)).longValueExact();
       }
     } catch (ArithmeticException e) {
-      // It has a fraction of a byte, or more bytes than can be counted.
+      // It has a fraction of a byte, or is too large.
     }
     throw new TypeConversionException("'" + text + "' is no size, for example 512, 64K, 1.5M, 1G");
   }

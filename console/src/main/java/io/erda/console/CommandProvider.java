@@ -3,15 +3,15 @@ package io.erda.console;
 import java.util.List;
 
 /**
- * Commands of {@code ./erda} that stand outside of the launcher. The launcher finds providers by
- * {@link java.util.ServiceLoader}, so a build without them is a build with fewer commands.
+ * Provides commands of {@code ./erda} from outside the launcher, which finds providers by {@link
+ * java.util.ServiceLoader}. A build without them has fewer commands.
  */
 public interface CommandProvider {
   /**
    * The commands, in the order in which help shows them. The simple name of a class is the
-   * command's name, with {@code Command} behind it: {@code EvalCommand} is {@code ./erda eval}.
+   * command's name followed by {@code Command}: {@code EvalCommand} is {@code ./erda eval}.
    *
-   * @return classes that picocli makes commands of, with a constructor without parameters
+   * @return classes for picocli, with a constructor without parameters
    */
   List<Class<?>> commands();
 }

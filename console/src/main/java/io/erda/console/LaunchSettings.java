@@ -8,14 +8,14 @@ import java.util.List;
 import java.util.Properties;
 
 /**
- * What a JVM of this build is started with, as the build wrote it down.
+ * The settings for starting a JVM of this build, as written by the build.
  *
  * <p>Code that starts another JVM, for a server process for example, takes the flags and the class
  * path from here.
  *
  * @param version of this build
- * @param jvmFlags what the libraries need, in the order of the command line
- * @param serverJvmFlags what a server's process has besides
+ * @param jvmFlags flags that the libraries need, in the order of the command line
+ * @param serverJvmFlags further flags of a server's process
  */
 public record LaunchSettings(String version, List<String> jvmFlags, List<String> serverJvmFlags) {
   private static final String RESOURCE = "/io/erda/console/launch.properties";

@@ -2,14 +2,14 @@ package io.erda.console;
 
 import java.util.Locale;
 
-/** Numbers as people read them; the same in every locale. */
+/** Numbers in a readable form, the same in every locale. */
 public final class Numbers {
   /** A count with separators between thousands. */
   public static String count(double number) {
     return String.format(Locale.ROOT, "%,.0f", number);
   }
 
-  /** Nanoseconds, in the unit that keeps three digits. */
+  /** Nanoseconds, in a unit that shows three digits. */
   public static String time(double ns) {
     if (ns < 1_000) {
       return String.format(Locale.ROOT, "%.0f ns", ns);

@@ -3,8 +3,8 @@ package io.erda.console;
 import java.util.regex.Pattern;
 
 /**
- * Texts that have in them what a user, a file or a peer has said, the name of a file for example: a
- * terminal is to obey none of that, and a line stays one.
+ * Makes texts safe to print that may contain text from a user, a file or a peer, such as the name
+ * of a file: they have no control characters and no line ends.
  */
 public final class OneLine {
   private static final Pattern CONTROL = Pattern.compile("\\p{Cc}");

@@ -1,14 +1,14 @@
 package io.erda.console;
 
 /**
- * Is told how a long measurement goes; one line that is written over on a terminal, nothing or a
- * line each elsewhere.
+ * Shows the progress of a long measurement: one line that is overwritten on a terminal, otherwise
+ * nothing or a line for each step.
  */
 public interface Progress {
   /** A new step begins. */
   void step(String what);
 
-  /** How far the step is, in words. */
+  /** The progress of the step, in words. */
   void at(String how);
 
   /**

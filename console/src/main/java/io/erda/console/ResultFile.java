@@ -8,13 +8,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** The file that {@code --json FILE} names, of commands that work for a while. */
+/** The file of {@code --json FILE}, for commands that work for a while. */
 public final class ResultFile {
   /**
-   * Finds out before all the work whether its result can be written. An existing file stays as it
-   * is until then.
+   * Checks before all the work that the result can be written. An existing file is unchanged until
+   * then.
    *
-   * @param file may be null: there is none to write
+   * @param file null when no file is to be written
    */
   public static void requireWritable(Path file) throws IOException {
     if (file == null) {
@@ -30,7 +30,7 @@ public final class ResultFile {
     }
   }
 
-  /** Writes a result, indented; nothing where {@code file} is null. */
+  /** Writes a result, indented; does nothing when {@code file} is null. */
   public static void write(Path file, ObjectNode result) throws IOException {
     if (file != null) {
       ObjectMapper mapper = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);

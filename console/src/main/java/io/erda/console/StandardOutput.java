@@ -7,19 +7,22 @@ import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** What standard output, and the other standard streams, lead to. */
+/** Standard output for results, and where the standard streams lead. */
 public final class StandardOutput {
   private static final int BUFFER_BYTES = 1 << 16;
 
   /**
-   * Nothing can be written to standard output any more. A command that meets it ends as one that is
-   * done: why, and with which exit code, is said when the process ends.
+   * Standard output can't be written to any more. A command that gets this exception ends as if it
+   * was done: the reason is reported, and the exit code set, when the process ends.
    */
   public static final class Lost extends IOException {
     private static final long serialVersionUID = 1L;
   }
 
-  /** {@link System#out} swallows what went wrong, and would take the rest of a store then. */
+  /**
+   * A stream that reports errors, which {@link System#out} swallows: a command would go on reading
+   * the whole store.
+   */
   private static final class Results extends OutputStream {
     private final PrintStream out = System.out;
     private boolean lost;
@@ -42,27 +45,27 @@ public final class StandardOutput {
   }
 
   /**
-   * Standard output for many results, through a buffer. Whoever writes to it gets a {@link Lost}
-   * when nobody reads it any more. To close it writes what is left, and closes nothing.
+   * Standard output for many results, through a buffer. Writing throws {@link Lost} when its reader
+   * has left. Closing it writes the rest, and closes nothing.
    */
   public static OutputStream results() {
     return new BufferedOutputStream(new Results(), BUFFER_BYTES);
   }
 
   /**
-   * Whether somebody reads it on a terminal. Asked of the kernel: the JDK tells it only together
-   * with standard input.
+   * Whether standard output is a terminal. Asked of the kernel, because the JDK tells it only
+   * together with standard input.
    */
   public static boolean isTerminal() {
     return leadsToTerminal(1);
   }
 
-  /** Whether somebody reads standard error on a terminal. */
+  /** Whether standard error is a terminal. */
   public static boolean errorIsTerminal() {
     return leadsToTerminal(2);
   }
 
-  /** Whether standard input is typed on a terminal. */
+  /** Whether standard input is a terminal. */
   public static boolean inputIsTerminal() {
     return leadsToTerminal(0);
   }

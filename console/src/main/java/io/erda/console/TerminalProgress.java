@@ -2,9 +2,7 @@ package io.erda.console;
 
 import java.io.PrintWriter;
 
-/**
- * Shows progress on standard error: one line for each step, which is written over on a terminal.
- */
+/** Shows progress on standard error: one line for each step, which is overwritten on a terminal. */
 public final class TerminalProgress implements Progress {
   private static final String ERASE_LINE = "\r\u001b[K";
 

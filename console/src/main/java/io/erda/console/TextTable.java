@@ -5,8 +5,8 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * A table for people: the first column to the left, the others to the right, as wide as they need
- * to be.
+ * A table for people: the first column is left-aligned, the others right-aligned, each as wide as
+ * necessary.
  */
 public final class TextTable {
   private final List<String[]> rows = new ArrayList<>();
@@ -30,7 +30,7 @@ public final class TextTable {
     return this;
   }
 
-  /** The header, and below it the rows: not to be changed. */
+  /** The header, followed by the rows: not to be changed. */
   public List<String[]> rows() {
     return Collections.unmodifiableList(rows);
   }

@@ -1,8 +1,8 @@
 package io.erda.console;
 
 /**
- * What the user can put right: the message is the whole of what is printed, so it names the thing
- * that is wrong and, where there is one, the way out. No stack trace is shown.
+ * An error that the user can correct: only the message is printed, so it names the problem and, if
+ * there is one, the solution. No stack trace is shown.
  */
 public final class UserError extends RuntimeException {
   private static final long serialVersionUID = 1L;
@@ -15,14 +15,14 @@ public final class UserError extends RuntimeException {
   }
 
   /**
-   * @param exitCode 2 where the command line itself is wrong, else 1
+   * @param exitCode 2 when the command line itself is wrong, else 1
    */
   public UserError(String message, int exitCode) {
     this(message, exitCode, null);
   }
 
   /**
-   * @param cause shown by {@code -v} only; may be null
+   * @param cause shown only by {@code -v}; may be null
    */
   public UserError(String message, int exitCode, Throwable cause) {
     super(message, cause);

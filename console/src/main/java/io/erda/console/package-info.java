@@ -1,5 +1,5 @@
 /**
- * What the commands of {@code ./erda} share, those of the launcher and those of the laboratory: how
- * they tell progress, results and errors, and with which settings a JVM of the build is started.
+ * The common parts of the commands of {@code ./erda}, those of the launcher and those for measuring
+ * and testing: progress, results, errors, and the settings for starting a JVM of the build.
  */
 package io.erda.console;

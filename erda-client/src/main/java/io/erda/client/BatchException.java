@@ -13,7 +13,7 @@ import java.util.List;
 public final class BatchException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  @SuppressWarnings("serial") // of a list that is serializable, and of exceptions
+  @SuppressWarnings("serial") // the list is serializable, and so are exceptions
   private final List<ErdaException> errors;
 
   private BatchException(String message, ErdaException first, List<ErdaException> errors) {
@@ -22,7 +22,7 @@ public final class BatchException extends RuntimeException {
   }
 
   /**
-   * Throws what a call with several keys has to tell.
+   * Throws a {@code BatchException} when at least one operation failed.
    *
    * @param failed how many of the errors are not null
    */

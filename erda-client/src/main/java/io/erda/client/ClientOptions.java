@@ -7,13 +7,13 @@ import java.time.Duration;
 /**
  * How a client behaves. Immutable; begin with {@link #DEFAULT} and change what must differ.
  *
- * @param connectTimeout for a connection and what it needs before the first operation
+ * @param connectTimeout for a connection, until it takes its first operation
  * @param operationTimeout for one get, put or delete, reconnecting included
- * @param required the weakest promise that will do, or null for what the store has
- * @param pollingNs how long a blocking call polls before it sleeps; {@link #SERVER_HINT} for what
- *     the server says, 0 to sleep at once
+ * @param required the weakest promise that is accepted, or null for any
+ * @param pollingNs how long a blocking call polls before it sleeps; {@link #SERVER_HINT} for the
+ *     time that the server recommends, 0 to sleep at once
  * @param readBytes how much of an object the first READ fetches to begin with, 64 … 1 MiB; it then
- *     follows the sizes that are met
+ *     follows the sizes of the objects read
  * @param pipelineDepth how many gets, and as many puts and deletes, an asynchronous client has in
  *     flight at most, 1 … 64
  */
@@ -24,7 +24,7 @@ public record ClientOptions(
     long pollingNs,
     int readBytes,
     int pipelineDepth) {
-  /** A value of {@link #pollingNs}: the server says how long. */
+  /** A value of {@link #pollingNs}: poll for as long as the server recommends. */
   public static final long SERVER_HINT = -1;
 
   /** The largest {@link #pipelineDepth}. */

@@ -10,8 +10,8 @@ package io.erda.client;
  * @param lookUps times a neighbourhood and the root were READ
  * @param objectReads first READs of an object, behind its look-up
  * @param guesses look-ups with a READ of the place where the object lay last
- * @param rightGuesses of them those that named that place, so that one round trip was enough
- * @param secondReads READs of what an object is longer than the first READ
+ * @param rightGuesses guesses that were right, so that one round trip was enough
+ * @param secondReads READs of the rest of an object that was longer than its first READ
  * @param invalidObjects private copies that failed their check
  * @param absenceRetries look-ups repeated because entries may have moved meanwhile
  * @param mapRefreshes region maps fetched, the first one too

@@ -10,7 +10,6 @@ import io.erda.client.connections.KnownStore;
 import io.erda.client.connections.ReadingDevices;
 import io.erda.client.gets.Get;
 import io.erda.client.iteration.Scan;
-import io.erda.client.operations.Operation;
 import io.erda.client.operations.Step;
 import io.erda.client.puts.Put;
 import io.erda.protocol.ErdaException;
@@ -24,17 +23,17 @@ import java.util.function.LongSupplier;
  * deletes are in flight at once. Nothing here blocks but {@link #await}; {@link #doWork()} advances
  * everything and calls the handler.
  *
- * <p>The handler hears once of every operation that was submitted, whatever it does, throws or
- * submits, and whoever closes the client: see {@link OperationHandler}.
+ * <p>The handler is called exactly once for every operation that was submitted, whatever the
+ * handler does or throws, and whichever thread closes the client: see {@link OperationHandler}.
  *
  * <p>Belongs to one thread at a time, as an {@link ErdaClient} does: to the first that submits or
  * works, until that calls {@link #handOver()} or ends. {@link #close()}, {@link #inFlight()},
- * {@link #isConnected()} and {@link #statistics()} are for any thread; the latter three tell
- * another one what was so lately. Errors are those of {@link ErdaClient}, by way of {@link
- * OperationHandler#onError}. Puts and deletes of one key take effect in the order of submission;
- * between a get and a put that are both in flight there is no order. Keys and values are copied
- * before a submitting call returns. Operations wait for the connection, the first one too, for at
- * most the operation timeout.
+ * {@link #isConnected()} and {@link #statistics()} are for any thread; in a thread that is not the
+ * owner the latter three may be slightly out of date. Errors are those of {@link ErdaClient}, by
+ * way of {@link OperationHandler#onError}. Puts and deletes of one key take effect in the order of
+ * submission; between a get and a put that are both in flight there is no order. Keys and values
+ * are copied before a submitting call returns. Operations wait for the connection, the first one
+ * too, for at most the operation timeout.
  */
 public final class ErdaAsyncClient implements AutoCloseable {
   private final ClientCore core;
@@ -42,10 +41,10 @@ public final class ErdaAsyncClient implements AutoCloseable {
   private final Device owned;
   private final Confinement confinement = new Confinement();
 
-  /** Null of a client whose device is the caller's, who closes that. */
+  /** Null when the client borrows its device from the caller. */
   private Forgotten forgotten;
 
-  /** Whether an iteration was begun. */
+  /** Whether {@link #iterate} was called. */
   private boolean iterates;
 
   private ErdaAsyncClient(ClientCore core, Device owned) {
@@ -82,8 +81,8 @@ public final class ErdaAsyncClient implements AutoCloseable {
   }
 
   /**
-   * Begins to connect over a device of the caller's, which stays the caller's and must outlive the
-   * client. Works in virtual time. A device belongs to one thread, and so do all clients over it.
+   * Begins to connect over a device that the client borrows: the caller closes it after the client.
+   * Works in virtual time. A device belongs to one thread, and so do all clients over it.
    *
    * @param address of the server, in the device's form
    * @param nanoTime the clock for time-outs, monotonic, ns
@@ -97,10 +96,7 @@ public final class ErdaAsyncClient implements AutoCloseable {
     return start(device, address, options, nanoTime, 0, handler, null, null);
   }
 
-  /**
-   * Begins to connect over a device that was made for this client and is the client's from then on:
-   * it is closed with the client.
-   */
+  /** Begins to connect over a device that the client owns: it is closed with the client. */
   public static ErdaAsyncClient owning(
       Device device,
       String address,
@@ -127,7 +123,7 @@ public final class ErdaAsyncClient implements AutoCloseable {
     core.connect();
     client.confinement.handOver();
     if (owned != null) {
-      // The core reaches the handler, which may reach the client: the device reaches neither.
+      // The core reaches the handler, which may reach the client. The device reaches neither.
       client.forgotten =
           Forgotten.watch(
               client.confinement, "a client of " + address, Forgotten.releasing(owned, reading));
@@ -138,7 +134,7 @@ public final class ErdaAsyncClient implements AutoCloseable {
   /**
    * Submits a get.
    *
-   * @param token comes back with the outcome
+   * @param token is passed to the handler with the outcome
    * @return false, and nothing is submitted, when the pipeline is full
    * @throws ErdaException.BadSize when the key is empty or longer than the store takes
    */
@@ -186,8 +182,8 @@ public final class ErdaAsyncClient implements AutoCloseable {
   }
 
   /**
-   * Submits a put that is done if the key has no value. Its end is told by {@link
-   * OperationHandler#onConditional}.
+   * Submits a put that is done if the key has no value. {@link OperationHandler#onConditional}
+   * tells the outcome.
    *
    * @return false, and nothing is submitted, when the pipeline is full
    * @throws ErdaException.BadSize when key or value are longer than the store takes
@@ -208,12 +204,12 @@ public final class ErdaAsyncClient implements AutoCloseable {
   }
 
   /**
-   * Submits a put that is done if the key has the value that is expected. Its end is told by {@link
-   * OperationHandler#onConditional}.
+   * Submits a put that is done if the key has the expected value. {@link
+   * OperationHandler#onConditional} tells the outcome.
    *
    * @return false, and nothing is submitted, when the pipeline is full
    * @throws ErdaException.BadSize when the key or the new value is longer than the store takes; an
-   *     expected value that is longer is another one than the key has
+   *     expected value that is too long just never matches
    * @throws ErdaException.ReadOnly when the client only reads: see {@link ErdaClient}
    */
   public boolean compareAndSet(
@@ -233,12 +229,12 @@ public final class ErdaAsyncClient implements AutoCloseable {
   }
 
   /**
-   * Submits a delete that is done if the key has the value that is expected. Its end is told by
-   * {@link OperationHandler#onConditional}.
+   * Submits a delete that is done if the key has the expected value. {@link
+   * OperationHandler#onConditional} tells the outcome.
    *
    * @return false, and nothing is submitted, when the pipeline is full
    * @throws ErdaException.BadSize when the key is longer than the store takes; an expected value
-   *     that is longer is another one than the key has
+   *     that is too long just never matches
    * @throws ErdaException.ReadOnly when the client only reads: see {@link ErdaClient}
    */
   public boolean compareAndDelete(long token, MemorySegment key, MemorySegment expected) {
@@ -273,10 +269,10 @@ public final class ErdaAsyncClient implements AutoCloseable {
   }
 
   /**
-   * Begins an iteration over all keys of the store, and forgets the one before: {@link #next}
-   * brings it forward. It promises what {@link KeyCursor} does.
+   * Begins an iteration over all keys of the store, and drops the previous one. {@link #next}
+   * advances it. Its guarantees are those of {@link KeyCursor}.
    *
-   * @throws IllegalStateException while the iteration before comes to its next key
+   * @throws IllegalStateException while {@link #next} of the previous iteration is under way
    */
   public void iterate() {
     boolean outermost = confinement.enter();
@@ -292,10 +288,10 @@ public final class ErdaAsyncClient implements AutoCloseable {
   }
 
   /**
-   * Submits that the iteration comes to its next key, of which {@link OperationHandler#onEntry}
-   * hears. It may be submitted again after an error, and goes on where it stopped.
+   * Submits a step of the iteration to its next key; {@link OperationHandler#onEntry} tells the
+   * key. After an error it may be submitted again, and the iteration goes on where it stopped.
    *
-   * @return false, and nothing is submitted, while the one before is under way
+   * @return false, and nothing is submitted, while the previous step is under way
    * @throws IllegalStateException when no iteration was begun
    */
   public boolean next(long token) {
@@ -347,7 +343,7 @@ public final class ErdaAsyncClient implements AutoCloseable {
       case ABSENT -> put.onlyIfAbsent();
       case EQUAL -> put.onlyIfEqual(expected);
       case ALWAYS -> {
-        // As it was built.
+        // The put has no condition.
       }
     }
     put.token = token;
@@ -356,10 +352,11 @@ public final class ErdaAsyncClient implements AutoCloseable {
   }
 
   /**
-   * Advances everything; calls the handler. Returns how much was done; 0: nothing, for now.
+   * Advances everything; calls the handler. Returns how much was done, 0 when there was nothing to
+   * do.
    *
-   * <p>Throws what the handler threw, after everything that had ended was told: the first
-   * exception, with further ones as its suppressed ones. The client works on.
+   * <p>Throws what the handler threw, after the handler was called for everything that had ended:
+   * the first exception, with further ones suppressed. The client goes on working.
    *
    * @throws IllegalStateException when the handler calls it
    */
@@ -384,8 +381,8 @@ public final class ErdaAsyncClient implements AutoCloseable {
    * #doWork()} does. An interrupt does not end the sleep; it stays set. Real threads only: never in
    * virtual time.
    *
-   * <p>A loop of {@link #doWork()} polls some microseconds and then sleeps here: one that never
-   * does keeps a core from others who want it, and one of these may be the server.
+   * <p>A loop should call {@link #doWork()} for some microseconds and then sleep here: a loop that
+   * never sleeps occupies a core that other threads need, the server's perhaps.
    *
    * @throws IllegalStateException when the handler calls it
    */
@@ -403,7 +400,7 @@ public final class ErdaAsyncClient implements AutoCloseable {
     }
   }
 
-  /** Ends an {@link #await} of the owner's, this one or the next. From any thread. */
+  /** Ends the owner's current {@link #await}, or its next one. From any thread. */
   void wakeup() {
     core.context.device().wakeup();
   }
@@ -414,7 +411,7 @@ public final class ErdaAsyncClient implements AutoCloseable {
     }
   }
 
-  /** Leaves a call in which no handler was called, so that nobody can have closed the client. */
+  /** Leaves a call that has called no handler, so that no handler can have closed the client. */
   private void leave(boolean outermost) {
     if (outermost) {
       confinement.leave();
@@ -422,9 +419,9 @@ public final class ErdaAsyncClient implements AutoCloseable {
   }
 
   /**
-   * Closes the client when a handler of this call asked for it. What handlers threw is taken after
-   * this and before the call is left: from then on another thread may close the client, and what
-   * handlers throw there is that thread's to hear.
+   * Closes the client when a handler of this call asked for it. Exceptions of handlers are
+   * collected after this and before the call is left: afterwards another thread may close the
+   * client, and exceptions of handlers in that thread are thrown there.
    */
   private void endIfClosed() {
     if (confinement.closesOnLeaving()) {
@@ -442,12 +439,15 @@ public final class ErdaAsyncClient implements AutoCloseable {
     confinement.handOver();
   }
 
-  /** Operations that were submitted and whose end was not told yet. */
+  /** Operations that were submitted and whose end was not told to the handler yet. */
   public int inFlight() {
     return core.active();
   }
 
-  /** Whether a connection is there; before the first one, limits and promise are not known. */
+  /**
+   * Whether the client is connected. Before the first connection the limits and the promise are not
+   * known.
+   */
   public boolean isConnected() {
     return core.connected();
   }
@@ -458,15 +458,15 @@ public final class ErdaAsyncClient implements AutoCloseable {
   }
 
   /**
-   * Ends the connection and releases what it held; the handler hears of everything in flight, in
-   * the thread that closes: {@link ErdaException.OutcomeUnknown} for puts and deletes that the
+   * Ends the connection and releases what it held; the handler is called for everything in flight,
+   * in the closing thread: {@link ErdaException.OutcomeUnknown} for puts and deletes that the
    * server had claimed or may have claimed, {@link ErdaException.Unavailable} for the rest, which
-   * never takes effect. Any thread may call it: it waits for a call of the owner's to end first,
-   * handlers included, but not for one that is in {@link System#exit}, nor, in a shutdown hook, for
-   * more than 5 s: then it returns, and what the client holds goes with the process. From a handler
-   * it returns at once, and the client is closed when the call that called the handler ends.
-   * Whatever is submitted from then on is refused with {@link IllegalStateException}. Idempotent.
-   * Throws as {@link #doWork()} does, when everything is told and released.
+   * never takes effect. Any thread may call it: it first waits for the owner's current call to end,
+   * handlers included, but not for a call that is in {@link System#exit}, nor, in a shutdown hook,
+   * for more than 5 s: then it returns, and the end of the process releases what the client holds.
+   * From a handler it returns at once, and the client is closed when the call that called the
+   * handler ends. Later submissions throw {@link IllegalStateException}. Idempotent. Throws what
+   * handlers threw, as {@link #doWork()} does, after everything is released.
    */
   @Override
   public void close() {

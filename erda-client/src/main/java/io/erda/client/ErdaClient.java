@@ -31,48 +31,47 @@ import java.util.function.LongSupplier;
  * calls an operation owns the client, whichever thread connected it; a call of another thread
  * throws {@link WrongThreadException}, which names both, and does nothing. The client is free for
  * another thread when its owner has called {@link #handOver()}, or has ended. {@link #close()} may
- * be called by any thread, and what tells about the client and does nothing ({@link #statistics()},
- * {@link #promise()} and the like) too.
+ * be called by any thread, and so may methods that only inform ({@link #statistics()}, {@link
+ * #promise()} and the like).
  *
  * <p>Each call blocks until it is done or fails with an {@link ErdaException}, at the latest after
- * {@link ClientOptions#operationTimeout()}. An interrupt ends no call: a put whose outcome nobody
- * knows would be the price. The call goes on, sleeping as before, and the thread's interrupt status
+ * {@link ClientOptions#operationTimeout()}. An interrupt ends no call, because the outcome of a put
+ * would then be unknown. The call goes on, sleeping as before, and the thread's interrupt status
  * stays set; to end a call early, close the client from another thread. Keys are 1 to {@link
  * #keyBytesMax()} bytes, values 0 to {@link #valueBytesMax(int)}. The {@link MemorySegment} forms
  * allocate nothing in the steady state; segments may lie on the heap or outside of it.
  *
  * <p><b>Several keys in one call.</b> {@link #getAll}, {@link #putAll} and {@link #deleteAll} are
- * as many operations of their own as there are keys, and no transaction: each of them takes effect,
- * or fails, by itself. They are under way together, up to 16 at a time ({@link
- * ClientOptions#pipelineDepth()} when that is less), so that their waits pass together: cache
- * misses over shared memory, round trips over a network. Puts and deletes of one key in one call
- * take effect in the order of the call. The time-out counts for each key from when it is begun
- * with; where none of the keys that are under way together finds a server, the keys behind them are
- * not begun, and are {@code Unavailable}.
+ * one operation for each key, and no transaction: each operation takes effect or fails by itself.
+ * They are under way together, up to 16 at a time ({@link ClientOptions#pipelineDepth()} when that
+ * is less), so that their waits pass together: cache misses over shared memory, round trips over a
+ * network. Puts and deletes of one key in one call take effect in the order of the call. The
+ * time-out of each key starts when its operation begins; when none of the operations under way
+ * finds a server, the remaining keys are not tried, and are {@code Unavailable}.
  *
  * <p><b>A client that only reads</b>, of {@code erda+shm:/path/to/data?read-only}, gets and
- * iterates by the store's files alone: it needs the right to read them, and no server. Whatever
- * would change something, or ask a server, throws {@link ErdaException.ReadOnly} before anything is
- * done.
+ * iterates by the store's files alone: it needs the right to read them, and no server. Operations
+ * that would change something, or ask a server, throw {@link ErdaException.ReadOnly} before
+ * anything is done.
  *
  * <p><b>Close it.</b> A client of a URI or of an embedded store that nobody can reach any more is
  * closed when the garbage collector finds it, and a warning of the {@link System.Logger} {@code
  * io.erda.client} says where it was opened; until then its connection, and its files over shared
  * memory, stay open.
  *
- * <p>Operations on one key are linearizable. What an acknowledged put survives is {@link
- * #promise()}. When the server is restarted the next operation connects anew; while none runs, gets
- * over shared memory go on, until the store is seen to have been deleted or replaced. Errors of
- * every operation:
+ * <p>Operations on one key are linearizable. {@link #promise()} tells which failures an
+ * acknowledged put survives. When the server is restarted the next operation connects anew; while
+ * none runs, gets over shared memory go on, until the store is seen to have been deleted or
+ * replaced. Errors of every operation:
  *
  * <ul>
  *   <li>{@link ErdaException.Unavailable}: no server, or no answer; nothing was changed, trying
  *       again is safe
  *   <li>{@link ErdaException.OutcomeUnknown}: the server had begun with a put or delete when the
- *       connection ended, and its answer did not come; or the store's files failed while it was
- *       done. {@link ErdaException.OutcomeUnknown#isFinal()} says whether it took effect or never
- *       will, or may still do so. What the server had not begun with is taken back, and is {@code
- *       Unavailable}
+ *       connection ended before its answer; or the store's files failed during the operation.
+ *       {@link ErdaException.OutcomeUnknown#isFinal()} says whether it took effect or never will,
+ *       or may still do so. Operations that the server had not begun with are taken back, and are
+ *       {@code Unavailable}
  *   <li>{@link ErdaException.Refused}: another store, version or promise is there now, or the store
  *       is open elsewhere
  *   <li>{@link ErdaException.Damaged}: the object of this key is not what was written, or was in a
@@ -81,8 +80,8 @@ import java.util.function.LongSupplier;
  *       deletes; the key is untouched, gets go on. Or the client is one that only reads
  *   <li>{@link ErdaException.BadSize}, {@link ErdaException.Full}
  *   <li>{@link IllegalStateException}: the client is closed, or was closed by another thread during
- *       the call; nothing was changed. A call with several keys that is under way then tells {@code
- *       Unavailable} of the keys that nothing was changed of
+ *       the call; nothing was changed. A call with several keys then fails with {@code Unavailable}
+ *       for each key that was not changed
  *   <li>{@link IllegalStateException}, {@link WrongThreadException}, {@link
  *       IllegalArgumentException}: the memory of a segment is freed, belongs to another thread, or
  *       is read-only where a value is to be copied. All arguments of a call are looked at before
@@ -90,7 +89,7 @@ import java.util.function.LongSupplier;
  * </ul>
  */
 public final class ErdaClient implements AutoCloseable {
-  /** The length that {@link #getAll} tells of a value that could not be read. */
+  /** The length that {@link #getAll} reports for a value that could not be read. */
   public static final long FAILED = BatchCalls.FAILED;
 
   private final ClientCore core;
@@ -102,10 +101,10 @@ public final class ErdaClient implements AutoCloseable {
   /** Null before the first call with several keys. */
   private BatchCalls batches;
 
-  /** The newest one; null before the first. */
+  /** The newest cursor; null before the first. */
   private KeyCursor cursor;
 
-  /** Null of a client whose device is the caller's, who closes that. */
+  /** Null when the client borrows its device from the caller. */
   private Forgotten forgotten;
 
   private ErdaClient(ClientCore core, Device owned) {
@@ -120,10 +119,10 @@ public final class ErdaClient implements AutoCloseable {
    *
    * @param uri {@code erda+shm:/path/to/data}, {@code erda+shm:/path/to/data?read-only}, {@code
    *     erda://host:port} or {@code erda+rdma://host:port}
-   * @throws ErdaException.BadArgument when the URI is none, or names a device that this build does
-   *     not have
+   * @throws ErdaException.BadArgument when the URI can't be parsed, or names a device that this
+   *     build does not have
    * @throws ErdaException.Unavailable when there is no server
-   * @throws ErdaException.Refused when client and server do not fit
+   * @throws ErdaException.Refused when client and server are incompatible
    */
   public static ErdaClient connect(String uri) {
     return connect(ErdaUri.parse(uri), ClientOptions.DEFAULT);
@@ -152,10 +151,10 @@ public final class ErdaClient implements AutoCloseable {
   }
 
   /**
-   * Connects over a device of the caller's, which stays the caller's and must outlive the client.
-   * Blocks: not for a device in virtual time, which takes {@link ErdaAsyncClient#over}. A device
-   * belongs to one thread, so with several clients over one device all calls, {@link #close()}
-   * included, are for that thread.
+   * Connects over a device that the client borrows: the caller closes it after the client. Blocks:
+   * not for a device in virtual time, which takes {@link ErdaAsyncClient#over}. A device belongs to
+   * one thread, so with several clients over one device all calls, {@link #close()} included, are
+   * for that thread.
    *
    * @param address of the server, in the device's form
    * @param nanoTime the clock for time-outs, monotonic, ns
@@ -167,8 +166,8 @@ public final class ErdaClient implements AutoCloseable {
   }
 
   /**
-   * Connects to a store in this process, over a device that was made for this client and is the
-   * client's from then on: it is closed with the client, and when this throws.
+   * Connects to a store in this process, over a device that the client owns: it is closed with the
+   * client, and when this throws.
    *
    * @param publisher of the server at the address; null: puts are messages
    */
@@ -196,7 +195,7 @@ public final class ErdaClient implements AutoCloseable {
       client.calls.connect();
       client.confinement.handOver();
       if (owned != null) {
-        // A call that is under way, and a cursor, hold the confinement to their end.
+        // A call under way, or a cursor, keeps the confinement reachable until it ends.
         client.forgotten =
             Forgotten.watch(
                 client.confinement,
@@ -236,7 +235,10 @@ public final class ErdaClient implements AutoCloseable {
     }
   }
 
-  /** Whether an Error left an operation in the middle. REQUIRES: no call is under way. */
+  /**
+   * Whether an Error interrupted an operation, whose state is unknown since. REQUIRES: no call is
+   * under way.
+   */
   boolean isLeftInTheMiddle() {
     return calls.isLeftInTheMiddle();
   }
@@ -306,7 +308,7 @@ public final class ErdaClient implements AutoCloseable {
   /**
    * The values of several keys, in the order of the keys; null for a key that has none.
    *
-   * @throws BatchException when some could not be read: it says which, and why
+   * @throws BatchException when some could not be read: the exception names them, and says why
    */
   public List<byte[]> getAll(List<byte[]> keys) {
     byte[][] wanted = keys.toArray(byte[][]::new);
@@ -346,8 +348,8 @@ public final class ErdaClient implements AutoCloseable {
    * Stores several values, each under the key at its place. Returns when all have the promise of
    * the store.
    *
-   * @throws BatchException when some could not be stored: it says which, and why; the others are
-   *     stored
+   * @throws BatchException when some could not be stored: the exception names them, and says why;
+   *     the others are stored
    */
   public void putAll(List<byte[]> keys, List<byte[]> values) {
     ErdaException[] errors = new ErdaException[keys.size()];
@@ -376,8 +378,8 @@ public final class ErdaClient implements AutoCloseable {
   /**
    * Removes several keys and their values. Returns for each whether it had one.
    *
-   * @throws BatchException when some could not be removed: it says which, and why; the others are
-   *     removed
+   * @throws BatchException when some could not be removed: the exception names them, and says why;
+   *     the others are removed
    */
   public boolean[] deleteAll(List<byte[]> keys) {
     boolean[] existed = new boolean[keys.size()];
@@ -428,8 +430,9 @@ public final class ErdaClient implements AutoCloseable {
   }
 
   /**
-   * Stores a value if the key has none. One-sided where it has one; else the server decides where
-   * it stores the version word, so that of several clients one succeeds.
+   * Stores a value if the key has none. When the key has a value, one-sided READs find it.
+   * Otherwise the server decides when it stores the version word, so that only one of several
+   * clients succeeds.
    *
    * @return whether the value was stored; false: the key had a value, and keeps it
    */
@@ -444,7 +447,7 @@ public final class ErdaClient implements AutoCloseable {
       Get get = calls.freeGet();
       get.key(key);
       calls.run(get);
-      // What finds a value takes no space in the log.
+      // A get first: when the key has a value, no space of the log is taken.
       return get.length < 0 && calls.putIf(key, null, value);
     } finally {
       confinement.leave();
@@ -458,14 +461,14 @@ public final class ErdaClient implements AutoCloseable {
   }
 
   /**
-   * Replaces a value if it is the one that is expected. The server compares where it stores the
-   * version word, by length and a hash of 128 bits. A value that was replaced meanwhile and put
-   * back is the expected one. One round trip, done or not; it takes space in the log either way. An
-   * expected value that is longer than a value of the key can be is never there: the result is
-   * false, without a round trip.
+   * Replaces a value if it is the expected one. The server compares when it stores the version
+   * word, by length and a hash of 128 bits. A value that was replaced and put back in the meantime
+   * counts as the expected one. One round trip, done or not; it takes space in the log either way.
+   * When the expected value is longer than any value of the key can be the result is false, without
+   * a round trip.
    *
    * @return whether the value was stored; false: the key has another value, or none
-   * @throws ErdaException.Damaged when the object of the key is damaged, too: nothing was changed
+   * @throws ErdaException.Damaged when the object of the key is damaged; nothing was changed
    */
   public boolean compareAndSet(MemorySegment key, MemorySegment expected, MemorySegment value) {
     confinement.enter();
@@ -488,9 +491,9 @@ public final class ErdaClient implements AutoCloseable {
   }
 
   /**
-   * Removes a key and its value if that is the one that is expected, as {@link
-   * #compareAndSet(MemorySegment, MemorySegment, MemorySegment)} replaces one. Unlike {@link
-   * #delete(MemorySegment)} it needs space in the log.
+   * Removes a key and its value if it is the expected one, as {@link #compareAndSet(MemorySegment,
+   * MemorySegment, MemorySegment)} replaces one. Unlike {@link #delete(MemorySegment)} it needs
+   * space in the log.
    *
    * @return whether it was removed; false: the key has another value, or none
    */
@@ -509,7 +512,7 @@ public final class ErdaClient implements AutoCloseable {
 
   /**
    * Begins an iteration over all keys of the store. It is one-sided as a get is: the server does
-   * not notice it. Each client has one at a time, beside which it gets, puts and deletes as ever.
+   * not notice it. A client has one cursor at a time, and may get, put and delete meanwhile.
    *
    * @throws IllegalStateException while a cursor of this client is open: neither closed nor at its
    *     end
@@ -519,14 +522,14 @@ public final class ErdaClient implements AutoCloseable {
   }
 
   /**
-   * Reads the keys of one more stretch of an iteration that any clients of the store may have
+   * Reads the keys of the next stretch of an iteration, which another client of the store may have
    * begun.
    *
-   * @param order what the iteration has come to, null at its beginning; the same again when this
-   *     fails, because then the stretch was not taken
-   * @param into where the keys are added; something of the stretch may be there after a failure
-   * @param damaged where it is told of keys whose objects are damaged
-   * @return what it has come to now
+   * @param order where the iteration is, null at its beginning; after a failure pass the same
+   *     again, because the stretch was not completed
+   * @param into receives the keys; may hold some of them after a failure
+   * @param damaged receives an exception for each damaged object
+   * @return where the iteration is now
    */
   ScanOrder nextStretch(ScanOrder order, Queue<byte[]> into, Queue<ErdaException.Damaged> damaged) {
     try (KeyCursor stretch = cursor(order, true)) {
@@ -560,7 +563,7 @@ public final class ErdaClient implements AutoCloseable {
   /**
    * The server's figures by name, in its order.
    *
-   * @throws ErdaException.ReadOnly of a client that only reads: it has no server to ask
+   * @throws ErdaException.ReadOnly when the client only reads: it has no server
    */
   public Map<String, Long> stats() {
     confinement.enter();
@@ -573,8 +576,9 @@ public final class ErdaClient implements AutoCloseable {
   }
 
   /**
-   * Asks the server to clean the log: every region that holds something dead. Returns its figures
-   * when it has noted that; the cleaning is done when the figure {@code cleaner.asked} is 0.
+   * Asks the server to clean the log: every region that holds dead objects. Returns the server's
+   * figures once the server has noted the request; the cleaning is done when the figure {@code
+   * cleaner.asked} is 0.
    *
    * @param head of the log, or −1 for all
    * @throws ErdaException.Unavailable when the server does not clean
@@ -592,8 +596,8 @@ public final class ErdaClient implements AutoCloseable {
   }
 
   /**
-   * Ends this thread's ownership: the next thread that calls an operation owns the client then. A
-   * pool calls it when a client comes back. A cursor that is open is closed.
+   * Ends this thread's ownership: the next thread that calls an operation becomes the owner. A pool
+   * calls it when a client is given back. Closes an open cursor.
    *
    * @throws WrongThreadException when another thread owns the client
    */
@@ -614,12 +618,15 @@ public final class ErdaClient implements AutoCloseable {
     return confinement.isClosing();
   }
 
-  /** What this client has done; asked by another thread than the owner, what it had done lately. */
+  /**
+   * The counters of this client. In a thread that is not the owner they may be slightly out of
+   * date.
+   */
   public ClientStatistics statistics() {
     return core.context.counts().statistics();
   }
 
-  /** What an acknowledgement of this store means. */
+  /** What an acknowledgement of this store guarantees. */
   public Promise promise() {
     return welcome().promise();
   }
@@ -635,8 +642,8 @@ public final class ErdaClient implements AutoCloseable {
   }
 
   /**
-   * The longest value of the store, bytes: with a key of one byte. No get returns a longer one.
-   * {@link #valueBytesMax(int)} tells the length for a longer key.
+   * The longest value of the store, bytes: with a key of one byte. No get returns a longer one. See
+   * {@link #valueBytesMax(int)} for longer keys.
    */
   public int valueBytesMax() {
     return welcome().valueBytesMax();
@@ -645,7 +652,7 @@ public final class ErdaClient implements AutoCloseable {
   /**
    * The longest value that the store takes with a key of so many bytes, bytes.
    *
-   * @throws ErdaException.BadSize when the store has no such keys
+   * @throws ErdaException.BadSize when the store takes no keys of that length
    */
   public int valueBytesMax(int keyBytes) {
     store.requireKey(keyBytes);
@@ -657,10 +664,10 @@ public final class ErdaClient implements AutoCloseable {
   }
 
   /**
-   * Ends the connection and releases what it held. Any thread may call it, while the owner is in a
-   * call too: that call ends at once, a put or delete that the server had claimed, or may have
-   * claimed, with {@link ErdaException.OutcomeUnknown}, anything else with {@link
-   * IllegalStateException}, and that never takes effect. Nothing is released before the call ends.
+   * Ends the connection and releases what it held. Any thread may call it, even while the owner is
+   * in a call: that call ends at once. A put or delete that the server had claimed, or may have
+   * claimed, throws {@link ErdaException.OutcomeUnknown}; any other operation throws {@link
+   * IllegalStateException} and never takes effect. Nothing is released before the call ends.
    * Idempotent; returns when the client is closed. Every later call throws {@link
    * IllegalStateException}.
    */

@@ -18,29 +18,29 @@ import java.util.function.Supplier;
  * Clients of one store for any number of threads: a bounded number of connections, each lent to one
  * thread at a time. Any thread may call any method.
  *
- * <p><b>Which client.</b> A thread gets the one that it had last, when nobody else has it; then
- * another one that is free; then a new connection, while there are fewer than {@link
- * #clientsMax()}. So as many connections are made as threads are in calls at once, and no more.
- * Where all are lent, a borrower waits for the borrow time-out at most. Whoever has waited for a
- * millisecond is served before all who come later.
+ * <p><b>Which client.</b> A thread gets the client that it had last, when that is free; else
+ * another free client; else a new connection, while there are fewer than {@link #clientsMax()}. So
+ * as many connections are made as threads are in calls at once, and no more. Where all are lent, a
+ * borrower waits for the borrow time-out at most. A borrower that has waited for a millisecond is
+ * served before all later ones.
  *
  * <p><b>Connections that fail.</b> A client connects anew by itself when its server was restarted.
- * One that was closed, by whomever, or that an {@link Error} came out of, is replaced when it is
- * borrowed next. When the server has no room for another connection the pool makes do with those
- * that it has for a second, then tries again; only where it has none does the borrower hear {@link
- * ErdaException.Full}. All clients are of one store: when another one is found in its place, that
- * is {@link ErdaException.Refused}.
+ * A client that was closed, or that threw an {@link Error}, is replaced when it is borrowed next.
+ * When the server has no room for another connection the pool lends only the clients that it has
+ * for a second, then tries again; only when it has none does the borrower get {@link
+ * ErdaException.Full}. All clients are of one store: when a server turns out to have another store,
+ * {@link ErdaException.Refused} is thrown.
  *
- * <p><b>Operations</b> of the pool itself borrow a client for the call; what they say and throw is
- * what {@link ErdaClient} does, and beyond that what {@link #borrow()} throws. An interrupt ends no
- * call, and stays set.
+ * <p><b>Operations</b> of the pool itself borrow a client for the call; they return and throw what
+ * {@link ErdaClient} does, and throw what {@link #borrow()} throws. An interrupt ends no call, and
+ * stays set.
  *
  * <p><b>Closing.</b> {@link #close()} closes every client, also those that are lent: calls that are
- * under way end as {@link ErdaClient#close()} says. Whoever waits hears {@link
+ * under way end as {@link ErdaClient#close()} says. Waiting borrowers get {@link
  * IllegalStateException}.
  */
 public final class ErdaClientPool implements AutoCloseable {
-  /** How long a borrower waits, where nobody says otherwise. */
+  /** How long a borrower waits by default. */
   public static final Duration BORROW_TIMEOUT = Duration.ofSeconds(10);
 
   private final Supplier<ErdaClient> connect;
@@ -76,7 +76,7 @@ public final class ErdaClientPool implements AutoCloseable {
   /**
    * Makes a pool of clients of a URI; connects to nothing yet.
    *
-   * @throws ErdaException.BadArgument when the URI is none
+   * @throws ErdaException.BadArgument when the URI can't be parsed
    */
   public static ErdaClientPool of(String uri, int clientsMax) {
     ErdaUri parsed = ErdaUri.parse(uri);
@@ -87,8 +87,8 @@ public final class ErdaClientPool implements AutoCloseable {
   // Lending.
 
   /**
-   * A client that is lent until {@link #close()}, to the thread that borrowed it. Nobody uses the
-   * client after that.
+   * A client that is lent until {@link #close()}, to the thread that borrowed it. The client must
+   * not be used after that.
    */
   public static final class Lent implements AutoCloseable {
     private final ErdaClientPool pool;
@@ -114,8 +114,8 @@ public final class ErdaClientPool implements AutoCloseable {
     }
 
     /**
-     * Gives the client back. Idempotent. By another thread than the one that used the client: then
-     * the client is closed, and a call that is under way ends as {@link ErdaClient#close()} says.
+     * Gives the client back. Idempotent. When another thread than the client's owner calls it, the
+     * client is closed, and a call under way ends as {@link ErdaClient#close()} says.
      */
     @Override
     public void close() {
@@ -127,19 +127,22 @@ public final class ErdaClientPool implements AutoCloseable {
   }
 
   /**
-   * Borrows a client. Whoever borrows gives it back; a thread that borrows a second one while it
-   * has the first may wait for itself.
+   * Borrows a client. The borrower must give it back. A thread that borrows a second client while
+   * it holds the first may wait for itself.
    *
    * @throws ErdaException.Unavailable when none was free in time, or no connection can be made
    * @throws ErdaException.Full when the server has no room for a first connection
-   * @throws ErdaException.Refused when another store is there than before
+   * @throws ErdaException.Refused when the server has another store than before
    * @throws IllegalStateException when the pool is closed
    */
   public Lent borrow() {
     return new Lent(this, take());
   }
 
-  /** Calls with a client that is lent for the call. Throws what the call and {@link #borrow} do. */
+  /**
+   * Calls a function with a client that is lent for the call. Throws what the function and {@link
+   * #borrow} throw.
+   */
   public <T> T with(Function<ErdaClient, T> call) {
     PoolSlots.Slot slot = take();
     try {
@@ -152,7 +155,7 @@ public final class ErdaClientPool implements AutoCloseable {
     }
   }
 
-  /** Takes a slot, with a client that is open. */
+  /** Takes a slot whose client is open. */
   private PoolSlots.Slot take() {
     for (long beganNs = PoolSlots.NOW; ; beganNs = slots.began(beganNs)) {
       PoolSlots.Slot slot = slots.take(beganNs);
@@ -177,7 +180,7 @@ public final class ErdaClientPool implements AutoCloseable {
   /**
    * Connects, for a slot that was taken.
    *
-   * @return false when the server has no room, and the pool makes do with what it has
+   * @return false when the server has no room, and the pool lends only the clients that it has
    */
   private boolean open(PoolSlots.Slot slot) {
     slot.client = null;
@@ -199,7 +202,7 @@ public final class ErdaClientPool implements AutoCloseable {
     }
     slot.client = client;
     if (slots.isClosed()) {
-      // Whoever closes may have looked at the slot before.
+      // A thread that closes the pool may have looked at this slot before it had a client.
       client.close();
       throw PoolSlots.closed();
     }
@@ -213,7 +216,8 @@ public final class ErdaClientPool implements AutoCloseable {
         slot.client.handOver();
       }
     } catch (RuntimeException e) {
-      // It is closed, or another thread uses it, whose call ends then. What closes it may block.
+      // The client is closed, or another thread uses it and its call ends now. Closing it may
+      // block.
       slot.client.close();
       slot.client = null;
     } finally {
@@ -222,8 +226,8 @@ public final class ErdaClientPool implements AutoCloseable {
   }
 
   /**
-   * Closes the client of a slot, whose next user connects anew, when nobody knows its state: a call
-   * ended by an Error, or an earlier one did and left an operation in the middle.
+   * Closes the client of a slot when its state is unknown: a call ended with an Error, or an
+   * earlier one did and interrupted an operation. The slot's next user connects anew.
    */
   private static void discardIfBroken(PoolSlots.Slot slot, Throwable thrown) {
     if (!(thrown instanceof Error) && !slot.client.isLeftInTheMiddle()) {
@@ -296,7 +300,7 @@ public final class ErdaClientPool implements AutoCloseable {
     });
   }
 
-  /** Stores a value where none is: see {@link ErdaClient#putIfAbsent(byte[], byte[])}. */
+  /** Stores a value if the key has none: see {@link ErdaClient#putIfAbsent(byte[], byte[])}. */
   public boolean putIfAbsent(byte[] key, byte[] value) {
     return with(client -> client.putIfAbsent(key, value));
   }
@@ -336,12 +340,12 @@ public final class ErdaClientPool implements AutoCloseable {
 
   /**
    * The keys of the store: a key that has a value from before the iteration begins until after it
-   * has ended is given exactly once, any other one once at most; see {@link KeyCursor}. A client is
-   * borrowed for some thousand keys at a time, and none while nobody asks for the next key; so an
-   * iteration may be left as it is. The iterator is for one thread at a time.
+   * has ended is given exactly once, any other key at most once; see {@link KeyCursor}. A client is
+   * borrowed for some thousand keys at a time, and given back before the keys are consumed; so an
+   * iteration may be abandoned. The iterator is for one thread at a time.
    *
-   * <p>Both methods of the iterator throw what {@link KeyCursor#next()} and {@link #borrow()} do,
-   * and go on where they were when they are called again.
+   * <p>Both methods of the iterator throw what {@link KeyCursor#next()} and {@link #borrow()} do;
+   * called again, they go on where they were.
    */
   public Iterator<byte[]> keys() {
     return new PoolKeys(
@@ -366,8 +370,8 @@ public final class ErdaClientPool implements AutoCloseable {
   }
 
   /**
-   * Closes every client and the pool. Idempotent. Returns when all are closed, except from a call
-   * of a client of the pool's.
+   * Closes every client and the pool. Idempotent. Returns when all are closed, except when it is
+   * called within a call of one of the clients.
    */
   @Override
   public void close() {

@@ -23,60 +23,61 @@ import java.util.function.Function;
  * A store as a map, for any number of threads and processes. Neither keys nor values are null.
  *
  * <p>Every method on one key is atomic, and takes effect as the operations of {@link ErdaClient}
- * do: what was acknowledged is kept as the store promises. A method that looks at the value first
- * and then changes it does so on the condition that it is still there, and begins anew when it is
- * not; so the functions of {@code compute}, {@code merge} and the like may be called several times
- * for one call, and must have no effects of their own. {@link #set} stores a value without looking,
- * in one round trip; {@link #put} takes two.
+ * do: acknowledged changes are kept as the store promises. A method that reads a value and then
+ * changes it makes the change conditional on that value, and starts over when another value is
+ * there; so the functions of {@code compute}, {@code merge} and the like may be called several
+ * times for one call, and must have no effects of their own. {@link #set} stores a value without
+ * looking, in one round trip; {@link #put} takes two.
  *
  * <p>Values are compared as objects ({@code equals}), keys as bytes: see {@link Serializer}.
  *
  * <p>Methods throw what {@link ErdaClient} and the pool throw. After {@link
- * ErdaException.OutcomeUnknown} the change may have been made or not; a method does not begin anew
+ * ErdaException.OutcomeUnknown} the change may have been made or not; a method does not start over
  * then.
  *
  * <p><b>A function that changes the key it computes</b> through a map, of whichever pool of the
  * store, gets {@link IllegalStateException} ("Recursive update"), as from a {@code
- * ConcurrentHashMap}; it may read the key, and change others. Where it changes the key by other
- * ways, a client's or a future's, that counts as somebody else's change: the function is called
+ * ConcurrentHashMap}; it may read the key, and change others. When it changes the key through a
+ * client or a future, the map cannot tell that from another thread's change, and calls the function
  * again.
  *
- * <p><b>Values that can't be decoded.</b> A method that needs an object of bytes that its
- * serializer does not read throws {@link UndecodableException}, which names the key, and has
- * changed nothing of it. {@link #set}, {@link #delete}, {@code keySet().remove(key)}, {@link
- * #clear()}, {@link #containsKey}, {@link #size()} and whatever goes over keys alone need no value.
- * Entries decode when they are asked, so that {@code entrySet().removeIf} may try an entry's value
- * and remove the entry where that throws. An iterator whose {@code next()} throws has come to that
- * entry: {@code remove()} removes it, and the next call passes it over.
+ * <p><b>Values that can't be decoded.</b> When a serializer can't read the bytes of a key or a
+ * value that a method needs, the method throws {@link UndecodableException}, which names the key,
+ * and leaves the key unchanged. {@link #set}, {@link #delete}, {@code keySet().remove(key)}, {@link
+ * #clear()}, {@link #containsKey}, {@link #size()} and methods that use only keys do not decode
+ * values. Entries are decoded when they are used, so that {@code entrySet().removeIf} may try an
+ * entry's value and remove the entry where that throws. After {@code next()} of an iterator has
+ * thrown, {@code remove()} removes the entry that can't be decoded, and the next {@code next()}
+ * skips it.
  *
- * <p><b>Whatever goes over all entries</b> ({@link #size()}, {@link #containsValue}, iterators,
- * streams, {@code equals}) reads all keys of the store, and is no snapshot: it shows each entry
- * that is there all the time, and may or may not show what is added or removed meanwhile. Iterators
- * and streams read as they go, a few keys first and then ever more at once, so that the first key
+ * <p><b>Methods over all entries</b> ({@link #size()}, {@link #containsValue}, iterators, streams,
+ * {@code equals}) read all keys of the store, and are no snapshots: they show each entry that is
+ * there all the time, and may or may not show entries that are added or removed meanwhile.
+ * Iterators and streams read a few keys first and then ever more at once, so that the first key
  * costs little; spliterators do not know their size. {@link #putAll} and {@link #clear()} are as
  * many operations as there are keys.
  *
  * <p><b>In a full store</b> {@link #delete}, {@link #clear()}, and {@code remove}, {@code removeIf}
  * and {@code removeAll} of {@code keySet()} remove keys all the same. All other removals, {@code
- * remove(key)} and {@code remove(key, value)} among them, depend on the value that was seen: they
- * take a little room in the log first, and throw {@link ErdaException.Full} where there is none.
+ * remove(key)} and {@code remove(key, value)} among them, depend on the value that was read: they
+ * need a little room in the log, and throw {@link ErdaException.Full} when there is none.
  *
- * <p><b>Removals and replacements of what was seen.</b> Where a method shows something and then
- * removes or replaces it, it does so if it is still there. In the table <em>the key</em> means
- * whatever its value is by then, and <em>the value</em> means only this one; a value that went and
- * came back, equal in its bytes, is still there.
+ * <p><b>Removals and replacements.</b> A method that shows an entry and then removes or replaces it
+ * does so only if the entry is still there. In the table <em>the key</em> means that any value of
+ * the key is removed or replaced, and <em>the value</em> means that only the value shown is; a
+ * value that was removed and put back with the same bytes counts as still there.
  *
  * <table>
  *   <caption>What is removed or replaced, beside {@code java.util.concurrent.ConcurrentHashMap}
  *   </caption>
  *   <tr><th>method</th><th>here</th><th>ConcurrentHashMap</th></tr>
  *   <tr><td>{@code compute}, {@code computeIfPresent}, {@code merge}, {@code replaceAll}</td>
- *       <td>the value that the function was given; else again with the new one</td>
+ *       <td>the value that the function was given; else calls it again with the new one</td>
  *       <td>the same, under a lock: the function is called once</td></tr>
- *   <tr><td>{@code computeIfAbsent}</td><td>stores where there is still no value, else returns the
- *       other one</td><td>the same, under a lock</td></tr>
+ *   <tr><td>{@code computeIfAbsent}</td><td>stores if there is still no value, else returns that
+ *       value</td><td>the same, under a lock</td></tr>
  *   <tr><td>{@code put}, {@code replace(key, value)}, {@code remove(key)}</td>
- *       <td>the value that is returned; else again</td><td>the same</td></tr>
+ *       <td>the value that is returned; else tries again</td><td>the same</td></tr>
  *   <tr><td>{@code replace(key, old, new)}, {@code remove(key, value)}, {@code
  *       entrySet().remove(entry)}, {@code entrySet().removeAll}</td>
  *       <td>a value that equals the given one</td><td>the same</td></tr>
@@ -87,13 +88,12 @@ import java.util.function.Function;
  *   <tr><td>{@code remove()} of iterators over entries and values</td><td>the value; else nothing
  *       happens</td><td>the key</td></tr>
  *   <tr><td>{@code Entry.setValue}</td><td>the value; else {@link IllegalStateException}, and
- *       nothing is stored</td><td>the key, which is put again where it is gone</td></tr>
+ *       nothing is stored</td><td>the key, which is put again if it is gone</td></tr>
  *   <tr><td>{@code keySet()}: {@code remove}, {@code removeIf}, {@code removeAll}, {@code
  *       retainAll}, iterators; {@link #clear()}</td><td>the key</td><td>the key</td></tr>
  * </table>
  *
- * <p>What such a call says of itself (<em>true</em>: it has changed something) counts what it did
- * remove.
+ * <p>The result of such a call (<em>true</em>: it has changed something) tells what it did remove.
  */
 public final class ErdaMap<K, V> extends AbstractMap<K, V> implements ConcurrentMap<K, V> {
   private final UpdateGuard store;
@@ -103,7 +103,7 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
   private final Set<Entry<K, V>> entryView;
 
   /**
-   * The store of a pool as a map. The pool stays the caller's, who closes it.
+   * The store of a pool as a map. The map borrows the pool: the caller closes it.
    *
    * @param keys writes keys: see {@link Serializer} for what it must keep
    * @param values writes values
@@ -138,19 +138,19 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
   /**
    * {@inheritDoc} Reads all of the store.
    *
-   * @throws NullPointerException when the value is null, as of a {@code ConcurrentHashMap}
+   * @throws NullPointerException when the value is null, as for a {@code ConcurrentHashMap}
    */
   @Override
   public boolean containsValue(Object value) {
     return super.containsValue(Objects.requireNonNull(value));
   }
 
-  /** Stores a value without telling what was there before. */
+  /** Stores a value without returning the previous one. */
   public void set(K key, V value) {
     store.put(bytes.ofKey(key), bytes.ofValue(value));
   }
 
-  /** Removes a key without telling its value. Returns whether it had one. */
+  /** Removes a key without returning its value. Returns whether it had one. */
   public boolean delete(K key) {
     return store.delete(bytes.ofKey(key));
   }
@@ -286,10 +286,10 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
   }
 
   /**
-   * Stores what a function makes of a value, or removes the key where it makes null.
+   * Stores the result of a function of a value, or removes the key when the result is null.
    *
-   * @param first the value that was seen, null when there was none
-   * @param ofAbsent whether the function is called, too, when there is no value any more
+   * @param first the value that was read, null when there was none
+   * @param ofAbsent whether the function is also called when there is no value any more
    */
   private V compute(
       K key,
@@ -313,7 +313,7 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
     return null;
   }
 
-  /** Stores a value in the place of the one that was seen, if it is still there. */
+  /** Replaces the value that was read, if it is still there. */
   private boolean swap(byte[] key, byte[] seen, byte[] value) {
     return seen == null ? store.putIfAbsent(key, value) : store.compareAndSet(key, seen, value);
   }
@@ -321,7 +321,7 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
   // Many keys.
 
   /**
-   * Stores all entries, without looking at what was there.
+   * Stores all entries, without reading the previous values.
    *
    * @throws BatchException when some could not be stored: by the order of the other map's entries
    */
@@ -351,7 +351,7 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
     return !store.keys().hasNext();
   }
 
-  /** Removes every key that it comes to, whatever its value is then. */
+  /** Removes every key that it finds, whatever its value is then. */
   @Override
   public void clear() {
     store.keys().forEachRemaining(store::delete);

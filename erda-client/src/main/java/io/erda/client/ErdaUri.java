@@ -32,15 +32,18 @@ public sealed interface ErdaUri {
   /**
    * Shared memory: the data directory of the server.
    *
-   * @param readOnly whether its files are read, and nothing else is done
+   * @param readOnly whether the client only reads the files, without a server
    */
   record Shm(Path data, boolean readOnly) implements ErdaUri {
-    /** With a server. */
+    /** Shared memory with a server. */
     public Shm(Path data) {
       this(data, false);
     }
 
-    /** A directory whose name ends as a client's wish would gets a slash behind it. */
+    /**
+     * The URI. When the name of a directory ends with {@code ?read-only} a slash follows it, so
+     * that it is not taken for the option.
+     */
     @Override
     public String toString() {
       String path = data.toString();
@@ -74,10 +77,13 @@ public sealed interface ErdaUri {
     }
   }
 
-  /** Prefixes; package detail in spirit, an interface can't say so. */
+  /**
+   * Prefix of a URI of shared memory. Not meant for applications; an interface has no private
+   * constants that its package can use.
+   */
   String SHM = "erda+shm:";
 
-  /** The end of a URI whose client only reads the files of the store. */
+  /** The end of a URI whose client only reads the store's files. */
   String READ_ONLY = "?read-only";
 
   String TCP = "erda://";
@@ -176,7 +182,7 @@ public sealed interface ErdaUri {
         return port;
       }
     } catch (NumberFormatException e) {
-      // Told below, with what is expected.
+      // The exception below is thrown, and says what is expected.
     }
     throw bad(uri, " (a port is 1 to 65535: '" + digits + "')");
   }

@@ -8,27 +8,27 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * An iteration over the keys of a store, with their values, in no order that means anything; see
- * {@link ErdaClient#keys()}.
+ * An iteration over the keys of a store, with their values, in no particular order; see {@link
+ * ErdaClient#keys()}.
  *
  * <p><b>What it promises.</b> A key that has a value from before the iteration begins until after
  * it has ended is given exactly once. A key that gets or loses its value meanwhile is given once or
  * not at all. No key is given twice. The value that is given with a key is one that the key had at
- * some time during the iteration; of two keys, the values may be of different times: this is no
- * snapshot. All that holds while others put and delete, while the table doubles and the log is
- * cleaned, and when the server is restarted meanwhile.
+ * some time during the iteration; the values of two keys may be of different times: this is no
+ * snapshot. All that holds while other clients put and delete, while the table doubles and the log
+ * is cleaned, and when the server is restarted meanwhile.
  *
- * <p>It READs the hash table, 16 to 64 bytes for each key as the table is full, and every object
- * whole, because the object's checksum says whether the key is right. It holds about 200 KiB, or
- * more where an object is longer, which its client keeps for the next one. It may be left for as
- * long as one likes between two keys.
+ * <p>It READs the hash table, 16 to 64 bytes for each key depending on how full the table is, and
+ * every object whole, because the object's checksum says whether the key is right. It holds about
+ * 200 KiB, or more when an object is longer; its client keeps that memory for the next cursor. Any
+ * time may pass between two keys.
  *
  * <p>It belongs to its client and to the client's thread, and may be used as long as the client is
  * open.
  */
 public final class KeyCursor implements AutoCloseable {
   private enum State {
-    /** Before the first key, and after an error. */
+    /** No key is current: before the first one, and after an error. */
     BETWEEN,
     AT_KEY,
     AT_END,
@@ -47,18 +47,20 @@ public final class KeyCursor implements AutoCloseable {
     this.confinement = confinement;
   }
 
-  /** Whether it may still come to a key: one at its end is in nobody's way. */
+  /**
+   * Whether the cursor may still come to a key. A cursor at its end does not prevent another one.
+   */
   boolean isOpen() {
     return state != State.CLOSED && state != State.AT_END;
   }
 
   /**
-   * Comes to the next key. Returns false at the end, from then on always.
+   * Moves to the next key. Returns false at the end, and always after that.
    *
    * <p>After an error it may be called again, and goes on where it stopped: no key is lost.
    *
-   * @throws ErdaException.Damaged when the object of a key is not what was written; the key can't
-   *     be told, the message says where it lies. The next call leaves it out and goes on
+   * @throws ErdaException.Damaged when the object of a key is not what was written; its key is
+   *     unknown, the message says where the object lies. The next call skips it
    * @throws ErdaException.Unavailable when there is no server, or no answer, for {@link
    *     ClientOptions#operationTimeout()}
    * @throws ErdaException.Refused when another store is there now
@@ -81,9 +83,9 @@ public final class KeyCursor implements AutoCloseable {
   }
 
   /**
-   * The key it has come to.
+   * The current key.
    *
-   * @throws IllegalStateException when it has come to none
+   * @throws IllegalStateException when there is none
    */
   public byte[] key() {
     confinement.enter();
@@ -96,9 +98,9 @@ public final class KeyCursor implements AutoCloseable {
   }
 
   /**
-   * The value of that key.
+   * The value of the current key.
    *
-   * @throws IllegalStateException when it has come to none
+   * @throws IllegalStateException when there is none
    */
   public byte[] value() {
     confinement.enter();
@@ -111,10 +113,10 @@ public final class KeyCursor implements AutoCloseable {
   }
 
   /**
-   * Copies the key to the beginning of {@code into}.
+   * Copies the current key to the beginning of {@code into}.
    *
    * @return its length, bytes; when it is more than {@code into.byteSize()} nothing was copied
-   * @throws IllegalStateException when it has come to none
+   * @throws IllegalStateException when there is none
    */
   public long key(MemorySegment into) {
     confinement.enter();
@@ -127,10 +129,10 @@ public final class KeyCursor implements AutoCloseable {
   }
 
   /**
-   * Copies the value of that key to the beginning of {@code into}.
+   * Copies the value of the current key to the beginning of {@code into}.
    *
    * @return its length, bytes; when it is more than {@code into.byteSize()} nothing was copied
-   * @throws IllegalStateException when it has come to none
+   * @throws IllegalStateException when there is none
    */
   public long value(MemorySegment into) {
     confinement.enter();
@@ -163,8 +165,8 @@ public final class KeyCursor implements AutoCloseable {
   }
 
   /**
-   * Ends the iteration; the client may begin another one, as it may when the cursor is at the end.
-   * Idempotent; the client's thread.
+   * Ends the iteration. The client may begin another one then, as it may when the cursor is at its
+   * end. Idempotent; only in the client's thread.
    */
   @Override
   public void close() {

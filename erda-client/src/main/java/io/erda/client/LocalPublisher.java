@@ -3,27 +3,30 @@ package io.erda.client;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A server that lives in one process with its clients, and publishes in their threads: what a
- * client has built goes to its place in the log and becomes the newest version of its key within
- * one call, without a message ({@code docs/decisions/2026-11-23-what-a-put-costs.md}).
+ * A server in the process of its clients that publishes in their threads: an object that a client
+ * has built goes to its place in the log and becomes the newest version of its key within one call,
+ * without a message ({@code docs/decisions/2026-11-23-what-a-put-costs.md}).
  *
- * <p>It may decline at any time. Then nothing was done, and the client WRITEs and SENDs as over any
- * other device.
+ * <p>It may decline at any time. Then nothing was changed, and the client WRITEs and SENDs as over
+ * any other device.
  */
 public interface LocalPublisher {
-  /** Declined: nothing was done. */
+  /** Declined: nothing was changed. */
   int LATER = 0;
 
-  /** It is the newest version; the key had no value before. */
+  /** The object is the newest version; the key had no value before. */
   int DONE = 1;
 
-  /** It is the newest version; the key had a value before. */
+  /** The object is the newest version; the key had a value before. */
   int REPLACED = 2;
 
-  /** The store failed meanwhile; whether it took effect is not known. {@link Line#failure} says. */
+  /**
+   * The store failed during the call, and whether the put took effect is not known. {@link
+   * Line#failure} tells why.
+   */
   int FAILED = 3;
 
-  /** An object that a client has built, and the place that is meant for it. Reused. */
+  /** An object that a client has built, and the place for it in the log. Reused. */
   final class Built {
     /** The number of the lease that the place belongs to. */
     public long reservation;
@@ -33,10 +36,10 @@ public interface LocalPublisher {
     /** The offset of the place, in the units in which a version word names it. */
     public int offset;
 
-    /** Begins with the object, whole and with its checksum; nobody stores to it meanwhile. */
+    /** Begins with the whole object, its checksum included. Nobody stores to it meanwhile. */
     public MemorySegment memory;
 
-    /** How many bytes the object has, without padding. */
+    /** Length of the object without padding. */
     public int bytes;
 
     public int keyLength;
@@ -46,12 +49,16 @@ public interface LocalPublisher {
     public boolean delete;
   }
 
-  /** What one connection publishes through. The numbers are those of its welcome. */
+  /**
+   * Returns what a connection publishes through. The numbers are those of the connection's welcome.
+   */
   Line line(int clientId, int connectionEpoch);
 
   /** One connection. It belongs to one thread at a time, as its client does. */
   interface Line {
-    /** Whether {@link #publish} is likely to do something: nobody takes a step of the server. */
+    /**
+     * Whether {@link #publish} is unlikely to decline: no other thread takes a step of the server.
+     */
     boolean isFree();
 
     /**
@@ -64,7 +71,7 @@ public interface LocalPublisher {
     /** Why the store takes no more puts, in words. */
     String failure();
 
-    /** The error that the store ended with; null where it takes no more puts for another reason. */
+    /** The error that the store ended with; null when it takes no more puts for another reason. */
     Throwable cause();
   }
 }

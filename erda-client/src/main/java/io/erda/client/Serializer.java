@@ -13,17 +13,17 @@ import java.util.function.Function;
  * How an {@link ErdaMap} writes keys or values. Any thread may call both methods, several at a
  * time.
  *
- * <p>Two keys are one if their bytes are equal: equal keys must have equal bytes, and others must
- * not. A serializer of keys never makes zero bytes.
+ * <p>Keys are compared by their bytes: equal keys must have equal bytes, and different keys
+ * different bytes. A serializer of keys must not return an empty array.
  */
 public interface Serializer<T> {
-  /** The bytes of an object; the array is the caller's from then on. */
+  /** The bytes of an object. The array belongs to the caller from then on. */
   byte[] toBytes(T object);
 
-  /** The object that bytes were made of; never null. The array is this method's from then on. */
+  /** The object that was serialized; never null. The array belongs to this method from then on. */
   T fromBytes(byte[] bytes);
 
-  /** A serializer of two functions. */
+  /** A serializer made of two functions. */
   static <T> Serializer<T> of(
       Function<? super T, byte[]> toBytes, Function<byte[], ? extends T> fromBytes) {
     return new Serializer<>() {
@@ -42,8 +42,8 @@ public interface Serializer<T> {
   /**
    * Strings as UTF-8.
    *
-   * <p>A string that has no UTF-8, because half of a surrogate pair is in it, is refused with
-   * {@link ErdaException.BadArgument}; bytes that are no UTF-8, with {@link UncheckedIOException}.
+   * <p>A string with an unpaired surrogate has no UTF-8 and throws {@link
+   * ErdaException.BadArgument}; bytes that are no UTF-8 throw {@link UncheckedIOException}.
    */
   static Serializer<String> utf8() {
     return of(Serializer::encoded, Serializer::decoded);

@@ -1,11 +1,11 @@
 package io.erda.client;
 
 /**
- * A {@link Serializer} could not read bytes that an {@link ErdaMap} met in its store, for example
- * because the class that they were made of has changed. The call that throws it has changed nothing
- * of the key that it names. The cause is what the serializer threw.
+ * A {@link Serializer} could not read bytes that an {@link ErdaMap} found in its store, for example
+ * because the serialized class has changed. The call that throws this has not changed the key. The
+ * cause is what the serializer threw.
  *
- * <p>{@link ErdaMap} says what removes, replaces and passes over such an entry.
+ * <p>{@link ErdaMap} says how to remove, replace and skip such an entry.
  */
 public final class UndecodableException extends RuntimeException {
   private static final long serialVersionUID = 1L;
@@ -14,7 +14,7 @@ public final class UndecodableException extends RuntimeException {
   private final boolean ofKey;
 
   /**
-   * @param key its bytes
+   * @param key the bytes of the key
    * @param ofKey whether it is the key that can't be read, and not its value
    * @param cause what the serializer threw
    */

@@ -237,7 +237,7 @@ class BatchTest {
     }
   }
 
-  /** Whoever took that for "nothing was changed" would put twice. */
+  /** A caller that took this outcome for "nothing was changed" would put twice. */
   @Test
   void outcomesThatNobodyKnowsStayUnknownForTheirKeysAlone() {
     store.leaseBytes = 1 << 16;

@@ -22,8 +22,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * An exception that nobody expected in the middle of a call. A blocking client has one slot for
- * each kind of operation, so a slot that were not freed would end its use.
+ * An unexpected exception in the middle of a call. A blocking client has one slot for each kind of
+ * operation, so a slot that is not freed would make it unusable.
  */
 class CutShortTest {
   private static final byte[] KEY = "a".getBytes(UTF_8);

@@ -40,7 +40,9 @@ class ErdaMapTest {
   private final MemoryStore store = new MemoryStore();
   private final ErdaMap<String, Integer> map = new ErdaMap<>(store, Serializer.utf8(), NUMBERS);
 
-  /** Any thread may change it; before each atomic change somebody else may be faster. */
+  /**
+   * Any thread may change it; before each atomic change another thread may change the key first.
+   */
   private static final class MemoryStore implements MapStore {
     private final TreeMap<String, byte[]> entries = new TreeMap<>();
     Runnable beforeChange = () -> {};
@@ -195,7 +197,9 @@ class ErdaMapTest {
     }
   }
 
-  /** A change of somebody else between look and change was lost, or was told as one's own. */
+  /**
+   * Another thread's change between read and write was lost, or was reported as the caller's own.
+   */
   @Test
   void whoeverIsSlowerBeginsAnew() {
     map.set("a", 1);

@@ -105,7 +105,7 @@ class GuessTest {
     HookedDevice.Hook before = store.clientDevice.hook;
     store.clientDevice.hook =
         (opcode, key, offset, length) -> {
-          // The neighbourhood names the first version: whoever READs that then may give it.
+          // The neighbourhood names the first version: a get that READs it then may return it.
           if (!done[0] && opcode == Opcode.READ && key != store.tableKey()) {
             done[0] = true;
             overwrite("2");

@@ -278,14 +278,14 @@ class HandlerTest {
           own.getAsLong();
         }
       } catch (HandlerException e) {
-        // As it is meant to be.
+        // Expected.
       }
     }
     closed[0] = true;
     try {
       erda.close();
     } catch (HandlerException e) {
-      // As it is meant to be.
+      // Expected.
     }
     assertEachToldOnce(submitted[0]);
     assertClosed();

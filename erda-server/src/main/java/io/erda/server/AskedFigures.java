@@ -11,24 +11,24 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 /**
- * Where other threads ask the server's thread for its figures. All who ask before it answers get
- * one answer, so that there is never more than one to be made. Any thread may ask; {@link #answer}
- * and {@link #end} are for the server's thread, which looks at one word while nobody asks.
+ * Lets other threads ask the server's thread for its figures. All threads that ask before it
+ * answers get the same answer. Any thread may ask; {@link #answer} and {@link #end} are for the
+ * server's thread, to which this costs one load while no thread asks.
  */
 final class AskedFigures {
   private final AtomicReference<CompletableFuture<Map<String, Long>>> asked =
       new AtomicReference<>();
   private volatile boolean ended;
 
-  /** Whether somebody waits for an answer. */
+  /** Whether a thread waits for an answer. */
   boolean any() {
     return asked.get() != null;
   }
 
   /**
-   * Answers all who have asked.
+   * Answers all waiting threads.
    *
-   * @param figures reads them; null when they can't be read now
+   * @param figures reads the figures; null when they can't be read now
    */
   void answer(Supplier<Map<String, Long>> figures) {
     CompletableFuture<Map<String, Long>> question = asked.getAndSet(null);
@@ -43,7 +43,7 @@ final class AskedFigures {
     }
   }
 
-  /** Nobody is answered any more. */
+  /** Ends the answering: later questions fail. */
   void end() {
     ended = true;
     CompletableFuture<Map<String, Long>> question = asked.getAndSet(null);

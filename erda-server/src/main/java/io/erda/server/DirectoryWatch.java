@@ -4,18 +4,18 @@ import io.erda.pmem.OpenDirectory;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Looks now and then whether the directory of an open store is still found by the name that the
- * store was opened by, and whether the files in it still have their names. All files are found
- * through the open directory and are mapped, so the store itself goes on; but whoever opens the
- * name later finds another store or none, and what was stored meanwhile is lost to him.
+ * Checks now and then that the directory of an open store still has the name under which it was
+ * opened, and that its files still have their names. The store itself goes on without, because its
+ * files are mapped and found through the open directory; but a later opening by the name finds
+ * another store or none, and changes since then are lost to it.
  *
- * <p>A thread of its own looks: a path may lead over a network or to a disk that does not answer,
- * and nobody else is to wait for that. It must be closed before the directory is.
+ * <p>It uses its own thread, because a path may lead to a network or a disk that does not answer.
+ * It must be closed before the directory is.
  */
 final class DirectoryWatch implements AutoCloseable {
   private static final long INTERVAL_NS = 250_000_000L;
 
-  /** Files whose names are looked at each time: all, of most stores. */
+  /** How many names are checked each time: in most stores all. */
   private static final int FILES_AT_ONCE = 256;
 
   private static final String RESCUE =
@@ -29,12 +29,13 @@ final class DirectoryWatch implements AutoCloseable {
   private volatile boolean closing;
 
   /**
-   * Begins to look.
+   * Starts checking.
    *
    * @param directory where the store is open; borrowed
    * @param files its files; borrowed
-   * @param wakeup called once, when {@link #loss} says something: wakes who asks
-   * @param failures is told what ends the thread
+   * @param wakeup called once, when {@link #loss} becomes non-null: wakes the thread that asks for
+   *     it
+   * @param failures is told the error that ends the thread
    */
   DirectoryWatch(OpenDirectory directory, NamedFiles files, Runnable wakeup, Failures failures) {
     this.directory = directory;
@@ -44,8 +45,8 @@ final class DirectoryWatch implements AutoCloseable {
   }
 
   /**
-   * Says that the directory, or what was in it, is gone or elsewhere, and what to do; null until
-   * then. What was said once stays. Any thread may ask.
+   * That the directory, or a file in it, is gone or elsewhere, and what to do about it; null until
+   * that is found. The first message stays. Any thread may ask.
    */
   String loss() {
     return loss;
@@ -60,7 +61,7 @@ final class DirectoryWatch implements AutoCloseable {
     }
   }
 
-  /** Returns whether something is to be said now that was not said before. */
+  /** Checks the names. Returns whether there is a new loss to tell. */
   private synchronized boolean look(boolean all) {
     if (loss != null) {
       return false;
@@ -94,7 +95,7 @@ final class DirectoryWatch implements AutoCloseable {
         : "where the directory of the store is can't be told: close the store, and find it";
   }
 
-  /** Ends, after a last look: what happened just before the end of a store is to be told too. */
+  /** Ends, after a last check, so that a loss just before the end of a store is told, too. */
   @Override
   public void close() {
     closing = true;

@@ -22,8 +22,8 @@ import java.util.UUID;
 import java.util.function.Consumer;
 
 /**
- * Serves one data directory to the processes of this host over shared memory, and to others over
- * the devices that its options name.
+ * Serves one data directory to the processes of this host over shared memory, and to other hosts
+ * over the devices that its options name.
  *
  * <p>Owns the store and one thread, which sleeps when there is nothing to do. Any thread may call
  * any method. A server keeps the JVM alive until it is closed or fails, as its clients are other
@@ -46,8 +46,8 @@ public final class ErdaServer implements AutoCloseable {
    * Opens or creates the store in {@code data}, recovers it, and serves it at {@link #uri()} until
    * {@link #close()}.
    *
-   * @throws ErdaException with one line that says what is wrong: in use, foreign, of another
-   *     version, damaged, full
+   * @throws ErdaException with a message of one line: in use, foreign, of another version, damaged,
+   *     full
    */
   public static ErdaServer start(Path data, ServerOptions options) {
     try {
@@ -107,7 +107,7 @@ public final class ErdaServer implements AutoCloseable {
     }
   }
 
-  /** A device that a store is served on, and where clients connect. */
+  /** A device on which the store is served, and its listener. */
   private record Served(Device device, Listener listener) {}
 
   private static ServerCore core(
@@ -171,7 +171,9 @@ public final class ErdaServer implements AutoCloseable {
     return uris.getFirst();
   }
 
-  /** All that clients connect to: {@link #uri()}, then those of the options, in their order. */
+  /**
+   * All URIs by which clients connect: {@link #uri()}, then those of the options, in their order.
+   */
   public List<String> uris() {
     return uris;
   }
@@ -186,14 +188,15 @@ public final class ErdaServer implements AutoCloseable {
   }
 
   /**
-   * What recovery did when the store was opened, one line each; empty when there was nothing to do.
+   * What recovery did when the store was opened, one line each; empty when recovery had nothing to
+   * do.
    */
   public List<String> notes() {
     return store.engine().recovery().notes();
   }
 
   /**
-   * All figures of the server now, by name, as {@link io.erda.client.ErdaClient#stats()} tells
+   * The current figures of the server, by name, as {@link io.erda.client.ErdaClient#stats()} tells
    * them; {@link io.erda.server.figures.FigureCatalogue} says what they mean. Needs no connection.
    * Any thread may ask.
    *
@@ -205,19 +208,20 @@ public final class ErdaServer implements AutoCloseable {
   }
 
   /**
-   * Sets who is told, once and by the server's thread, that the store takes no more puts and
-   * deletes, and why: its files failed. Where that was before, told at once by the caller.
+   * Sets a listener that the server's thread calls once, with the reason, when the store's files
+   * fail and it takes no more puts and deletes. If that has happened already the caller's thread
+   * calls the listener at once.
    */
   public void onReadOnly(Consumer<String> listener) {
     server.onReadOnly(listener);
   }
 
   /**
-   * Ends the server as one that failed, in order: for an application's thread that the server is of
-   * no use without. Returns at once; the first failure counts.
+   * Ends the server, in order, as failed: for an application's thread without which the server is
+   * useless. Returns at once; the first failure counts.
    *
    * @param thread its name
-   * @param error what it ended for
+   * @param error the reason
    */
   public void fail(String thread, Throwable error) {
     failures.ended(thread, error);

@@ -22,18 +22,17 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A store that lives in one JVM with its clients; no other process reaches it while it is open. A
- * client of a server that served the store before is told so at its next call.
+ * A store in the JVM of its clients; no other process can use it while it is open. Clients of an
+ * earlier server of the store fail at their next call.
  *
  * <p>Owns the store and one server thread, which sleeps when there is nothing to do: a put is done
  * by the thread that calls it, and the server's thread cleans. Any thread may call any method; a
- * client belongs to one thread at a time and is closed by whoever asked for it. Closing the store
- * ends its clients' connections.
+ * client belongs to one thread at a time, and the caller that asked for it closes it. Closing the
+ * store ends its clients' connections.
  *
- * <p>An open store does not keep the JVM alive: when the last thread of the application that is no
- * daemon has ended, normally or by an exception, the JVM ends. A store that was not closed then is
- * as after a kill of the process: what was acknowledged is there, and the next opening recovers it.
- * The store works until all shutdown hooks have ended, so one of these may use and close it.
+ * <p>An open store does not keep the JVM alive. A store that was not closed when the JVM ends is as
+ * after a kill of the process: acknowledged changes are kept, and the next opening recovers it. The
+ * store works until all shutdown hooks have ended, so a hook may use and close it.
  */
 public final class ErdaStore implements AutoCloseable {
   private static final String ADDRESS = "erda";
@@ -42,7 +41,7 @@ public final class ErdaStore implements AutoCloseable {
   private final ServerThread server;
   private final OpenedStore store;
 
-  /** Null where WRITEs are to be counted, or delayed, and where puts wait for a device. */
+  /** Null when WRITEs are to be counted or delayed, and when puts wait for a device. */
   private final LocalPublisher publisher;
 
   private ErdaStore(
@@ -56,14 +55,14 @@ public final class ErdaStore implements AutoCloseable {
   /**
    * Opens the store in {@code data}, or creates it there.
    *
-   * @throws ErdaException with one line that says what is wrong: in use, foreign, of another
-   *     version, damaged, full
+   * @throws ErdaException with a message of one line: in use, foreign, of another version, damaged,
+   *     full
    */
   public static ErdaStore open(Path data) {
     return open(data, ServerOptions.DEFAULTS);
   }
 
-  /** {@link #open(Path)}, created and served as the options say. */
+  /** Opens the store in {@code data}, or creates it there, as the options say. */
   public static ErdaStore open(Path data, ServerOptions options) {
     try {
       return openOrThrow(data, options);
@@ -82,7 +81,7 @@ public final class ErdaStore implements AutoCloseable {
       ServerCore core = wiring.over(store.engine());
       SharedSteps steps = new SharedSteps(core, device::wakeup);
       ServedDevices devices = new ServedDevices(device, List.of());
-      // The thread sleeps as soon as it has nothing to do: then whoever asks does the work.
+      // The server's thread sleeps as soon as it is idle, so that callers do the work.
       ServerThread server =
           ServerThread.start(
               wiring,
@@ -139,7 +138,7 @@ public final class ErdaStore implements AutoCloseable {
   /**
    * Futures over a new client of this store. Close them when done.
    *
-   * @param pendingMax how many operations are submitted and not completed at most
+   * @param pendingMax how many operations may be submitted and not completed
    */
   public ErdaFutures futures(ClientOptions options, int pendingMax) {
     return ErdaFutures.over(handler -> asyncClient(options, handler), options, pendingMax);
@@ -151,15 +150,16 @@ public final class ErdaStore implements AutoCloseable {
   }
 
   /**
-   * What recovery did when the store was opened, one line each; empty when there was nothing to do.
+   * What recovery did when the store was opened, one line each; empty when recovery had nothing to
+   * do.
    */
   public List<String> notes() {
     return store.engine().recovery().notes();
   }
 
   /**
-   * All figures of the store now, by name; {@link io.erda.server.figures.FigureCatalogue} says what
-   * they mean.
+   * The current figures of the store, by name; {@link io.erda.server.figures.FigureCatalogue} says
+   * what they mean.
    *
    * @param timeout how long to wait for the server's thread
    * @throws ErdaException.Unavailable when the store is closed, or does not answer in time
@@ -173,8 +173,8 @@ public final class ErdaStore implements AutoCloseable {
    * {@link ErdaException.Unavailable} or {@link ErdaException.OutcomeUnknown}, which say that the
    * store was closed. Idempotent.
    *
-   * <p>A store whose step failed, as in a thread whose stack was at its end, has ended already: all
-   * calls throw the same, and say what failed. It is to be closed and opened again.
+   * <p>A store in which a step failed, for example by a stack overflow, has ended already: all
+   * calls throw the same exceptions, and say what failed. Close it and open it again.
    */
   @Override
   public void close() {

@@ -4,12 +4,12 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.Properties;
 
-/** Which Erda this is. */
+/** The version of this Erda. */
 final class ErdaVersion {
   /** Filled in by the build. */
   private static final String RESOURCE = "version.properties";
 
-  /** As releases are numbered; {@code unknown} where no build has filled it in. */
+  /** The version, as releases are numbered; {@code unknown} when the build did not fill it in. */
   static String ofBuild() {
     Properties properties = new Properties();
     try (InputStream in = ErdaVersion.class.getResourceAsStream(RESOURCE)) {

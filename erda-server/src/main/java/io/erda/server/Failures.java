@@ -4,8 +4,9 @@ import io.erda.pmem.FileErrors;
 import io.erda.protocol.JvmErrors;
 
 /**
- * Where the threads beside the server's say that they ended for an error. The first such error ends
- * the server: without that thread it would answer nobody, or only some. Any thread may call.
+ * Collects the errors that end threads beside the server's. The first one ends the server, which
+ * would otherwise go on without that thread and no longer answer some or all clients. Any thread
+ * may call.
  */
 final class Failures {
   /** An error that ended a thread. Its message is the line for the user. */
@@ -16,7 +17,7 @@ final class Failures {
       super("the thread " + thread + " ended: " + JvmErrors.tell(error), error);
     }
 
-    /** Returns the message alone: the line for the user, without the name of this class. */
+    /** Returns only the message, which is the line for the user, without the class name. */
     @Override
     @SuppressWarnings("OverrideThrowableToString")
     public String toString() {
@@ -30,7 +31,8 @@ final class Failures {
   private Runnable listener;
 
   /**
-   * Loads what it takes to tell an error: a thread may end because no class can be loaded any more.
+   * Loads the classes that reporting an error needs: a thread may end because no class can be
+   * loaded any more.
    */
   Failures() {
     if (FileErrors.explain(new ThreadEndedException("", new NoClassDefFoundError())) != null) {
@@ -38,19 +40,19 @@ final class Failures {
     }
   }
 
-  /** Says that the calling thread ends for an error. */
+  /** Notes that an error ends the calling thread. */
   void ended(Throwable error) {
     ended(Thread.currentThread().getName(), error);
   }
 
-  /** Says that a thread ends for an error. */
+  /** Notes that an error ends a thread. */
   void ended(String thread, Throwable error) {
     Runnable told;
     Throwable line;
     try {
       line = new ThreadEndedException(thread, error);
     } catch (LinkageError | OutOfMemoryError e) {
-      // That the server ends is worth more than how it is said.
+      // Ending the server matters more than the wording of its message.
       line = error;
     }
     synchronized (this) {
@@ -65,7 +67,7 @@ final class Failures {
     }
   }
 
-  /** Sets who is told of the first error, at once where there was one. */
+  /** Sets the task to run at the first error; runs it at once if there was one. */
   void onFirst(Runnable toTell) {
     boolean failed;
     synchronized (this) {

@@ -8,10 +8,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * Makes the files of regions to come in a thread of its own, which is as quick as others: somebody
- * may wait for a file.
+ * Makes the files of future regions in a thread of its own, at normal priority, because a client
+ * may be waiting for a file.
  *
- * <p>One thread, the server's, calls it.
+ * <p>Called only by the server's thread.
  */
 final class FileMaker implements AutoCloseable {
   private final Consumer<PersistentMemory> made;
@@ -25,15 +25,15 @@ final class FileMaker implements AutoCloseable {
   /**
    * Starts the thread.
    *
-   * @param made gets what was made, in that thread, before anybody else
-   * @param failures is told what ends the thread
+   * @param made receives each new file, in that thread, before any other code does
+   * @param failures is told the error that ends the thread
    */
   FileMaker(Consumer<PersistentMemory> made, Failures failures) {
     this.made = made;
     this.thread = SideThreads.start(this::makeFiles, "erda-files", failures);
   }
 
-  /** A creation of which the other thread does all. */
+  /** A creation that the other thread does completely. */
   private final class Ahead implements Creation {
     private final Creation creation;
     private Throwable failure;
@@ -89,8 +89,8 @@ final class FileMaker implements AutoCloseable {
   }
 
   /**
-   * Returns one that is over when the thread has made the file. Who gives one up that is under way
-   * closes this first.
+   * Returns a creation that is over when the thread has made the file. Close this object before
+   * giving up a creation that is under way.
    */
   Creation creating(Creation creation) {
     Ahead ahead = new Ahead(creation);
@@ -118,7 +118,7 @@ final class FileMaker implements AutoCloseable {
     }
   }
 
-  /** Gives up what was not begun, and what is under way. */
+  /** Gives up the creations that have not begun, and the one that is under way. */
   @Override
   public void close() {
     closing = true;

@@ -5,7 +5,7 @@ import io.erda.pmem.PersistentMemory;
 import io.erda.server.engine.service.FileWork;
 
 /**
- * Two threads beside the server's. One makes the files of regions to come, see {@link FileMaker};
+ * Two threads beside the server's. One makes the files of future regions, see {@link FileMaker};
  * the other prepares pages and gives them back, see {@link PageKeeper}.
  *
  * <p>Must be closed before the store's memory is.

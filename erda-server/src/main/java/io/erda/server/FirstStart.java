@@ -15,11 +15,11 @@ import java.util.List;
 
 /**
  * Remembers what the opening of a store had to make first: directories, and a new store in them.
- * Where the opening fails, or its server can't be reached after all, that is removed again, because
- * nobody was served and nothing was stored. Whatever was there before stays.
+ * When the opening fails, or its server can't be reached, these are removed again, because nothing
+ * was stored yet. What existed before stays.
  */
 final class FirstStart {
-  /** Directories that were not there, the innermost first. */
+  /** Directories that did not exist, the innermost first. */
   private final List<Path> missing = new ArrayList<>();
 
   private final boolean missesShm;
@@ -34,21 +34,23 @@ final class FirstStart {
     this.missesShm = !Files.exists(data.resolve(Protocol.SHM_DIRECTORY), LinkOption.NOFOLLOW_LINKS);
   }
 
-  /** Looks what is there, before anything is made. */
+  /** Notes what exists, before anything is made. */
   static FirstStart before(Path data) {
     return new FirstStart(data);
   }
 
-  /** From now on a store may be made. The directory is locked, and holds nothing else. */
+  /**
+   * Notes that a store may be made from now on. The directory is locked, and holds nothing else.
+   */
   void makesStore() {
     makesStore = true;
   }
 
   /**
-   * Takes away the directories that were made, as far as they are empty, and what was made in the
-   * innermost one, which is still locked and has nothing open: whoever locks it later sees that it
-   * has no name. A kill in between leaves an empty store, or a creation that was interrupted: the
-   * next start makes a store there all the same.
+   * Removes the directories that were made, if they are empty, and the files made in the innermost
+   * one, which is still locked and has no open file: another process that locks it later sees that
+   * it has no name. A kill in between leaves an empty store or an interrupted creation, over which
+   * the next start makes a store.
    */
   void undo(MemoryDirectory directory, OpenDirectory place) {
     if (makesStore) {
@@ -72,7 +74,7 @@ final class FirstStart {
         removeShm(place);
       }
     } catch (IOException e) {
-      // What is left is an empty store, or the rest of one: the failure itself is to be told.
+      // An empty store, or part of one, is left. The failure itself is reported.
     }
   }
 
@@ -86,7 +88,7 @@ final class FirstStart {
     try {
       directory.delete(name);
     } catch (IOException e) {
-      // It belongs to an interrupted creation now, which the next start replaces.
+      // The file is part of an interrupted creation now, which the next start replaces.
     }
   }
 
@@ -101,9 +103,9 @@ final class FirstStart {
   }
 
   /**
-   * Takes away the directories that were made, as far as they are empty, where the innermost one
-   * could not even be opened. Somebody else who has just locked that one can't make his store in
-   * it, and hears so.
+   * Removes the directories that were made, if they are empty, when the innermost one could not
+   * even be opened. A process that has just locked that one can't make its store in it, and gets an
+   * error.
    */
   void undoDirectories() {
     remove(missing);
@@ -115,7 +117,7 @@ final class FirstStart {
         Files.deleteIfExists(each);
       }
     } catch (IOException e) {
-      // Somebody has put something there.
+      // Another process has put something there.
     }
   }
 }

@@ -3,7 +3,7 @@ package io.erda.server;
 import java.util.Map;
 
 /**
- * Where a store is served beside shared memory.
+ * An address at which a store is served beside shared memory.
  *
  * @param scheme of the URIs that clients use: {@code erda} for TCP, {@code erda+rdma} for RDMA
  * @param address HOST:PORT; port 0 takes a free one

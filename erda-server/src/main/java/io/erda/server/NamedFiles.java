@@ -11,18 +11,18 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The directory of a store that knows which file each name of the store has. Every file of it is
- * mapped, so the store itself does not notice when somebody removes a name, or gives it to another
- * file; but the next opening does not find what is stored from then on.
+ * The directory of a store, with the inode of each of its files. Every file is mapped, so the store
+ * itself does not notice when a name is removed or given to another file; but the next opening does
+ * not find later changes.
  *
- * <p>The store's thread uses the directory; any other may ask for what is {@link #lost}.
+ * <p>The store's thread uses the directory; any other thread may call {@link #lost}.
  */
 final class NamedFiles extends ForwardingDirectory {
   private final OpenDirectory place;
 
   /**
-   * The number that each file has in its file system. A name is here only while it is the file's:
-   * it comes after the file has it, and goes before the file loses it.
+   * The inode of each file. A name is in the map only while it names the file: it is added after
+   * the file gets the name, and removed before the file loses it.
    */
   private final Map<String, Long> inodes = new ConcurrentHashMap<>();
 
@@ -38,10 +38,10 @@ final class NamedFiles extends ForwardingDirectory {
   }
 
   /**
-   * Looks at some files, the next ones each time, and says of one what became of its name; null
-   * when all that were looked at are in their places. Costs a system call a file. One thread.
+   * Checks some names, the next ones each time. Returns what became of one that is lost; null when
+   * all that were checked are right. Costs a system call for each file. One thread.
    *
-   * @param most how many are looked at
+   * @param most how many names are checked
    */
   String lost(int most) {
     for (int i = 0; i < most; i++) {
@@ -63,7 +63,7 @@ final class NamedFiles extends ForwardingDirectory {
     return null;
   }
 
-  /** As {@link #lost(int)}, of all files. */
+  /** As {@link #lost(int)}, for all files. */
   String lost() {
     rest = Collections.emptyIterator();
     return lost(Integer.MAX_VALUE);
@@ -74,7 +74,7 @@ final class NamedFiles extends ForwardingDirectory {
     try {
       now = place.inode(name);
     } catch (IOException e) {
-      // Whether it is there can't be told: it is looked at again.
+      // Whether the name is right can't be determined: it is checked again later.
       return null;
     }
     boolean there = now == inode || !inode.equals(inodes.get(name));
@@ -91,7 +91,7 @@ final class NamedFiles extends ForwardingDirectory {
         inodes.put(name, inode);
       }
     } catch (IOException e) {
-      // It is in use all the same, and nobody looks after its name.
+      // The file is in use nevertheless, and its name is not watched.
     }
   }
 

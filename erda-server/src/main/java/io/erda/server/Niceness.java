@@ -6,9 +6,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
 /**
- * Threads that step back, as far as there is, behind others that want a processor too. On Linux
- * that is a thread's, not a process's, and a new thread has that of the one that started it. Where
- * the kernel refuses, work goes on as it was. Any thread may call.
+ * Lowers the priority of threads as far as possible, so that others get the processor first. On
+ * Linux the niceness belongs to a thread, not to a process, and a new thread inherits it. When the
+ * kernel refuses, work goes on unchanged. Any thread may call.
  */
 public final class Niceness {
   private static final int NICE_MAX = 19;
@@ -16,8 +16,8 @@ public final class Niceness {
   private Niceness() {}
 
   /**
-   * Does some work in a thread of its own, which steps back, and waits for its end. Threads that
-   * the work starts step back too.
+   * Does some work in a thread of its own with low priority, and waits for its end. Threads that
+   * the work starts have low priority, too.
    *
    * @throws Exception what the work throws
    */
@@ -44,7 +44,7 @@ public final class Niceness {
     }
   }
 
-  /** Lets the calling thread step back. */
+  /** Lowers the priority of the calling thread. */
   static void ofThisThread() {
     Libc.nice(NICE_MAX);
   }

@@ -45,12 +45,12 @@ import java.util.Optional;
 /**
  * A directory that is locked and whose store is open. Owns both.
  *
- * @param place the open directory of {@code data}; everything in it is found through it
- * @param files which names its files have
- * @param directory where they are, as the engine sees it
- * @param shm where clients of other processes are, fenced before the store was recovered, and hear
- *     who has the store; null when there never was one, and none could be made
- * @param firstStart what was made for it
+ * @param place the open directory of {@code data}; all files are found through it
+ * @param files the names of its files
+ * @param directory the directory as the engine uses it
+ * @param shm the device for clients of other processes, which were fenced before the store was
+ *     recovered; null when there never was one, and none could be made
+ * @param firstStart what was made for this opening
  */
 record OpenedStore(
     Path data,
@@ -64,19 +64,18 @@ record OpenedStore(
     implements AutoCloseable {
   /** The purpose for which a store is opened. */
   enum Purpose {
-    /** To serve it to the processes of this host; it is created where there is none. */
+    /** To serve it to the processes of this host; it is created if it does not exist. */
     SERVE,
-    /** To use it in this process alone; it is created where there is none. */
+    /** To use it only in this process; it is created if it does not exist. */
     HOLD
   }
 
   /**
-   * Opens the store in {@code data}, or creates it there. Whoever does that to write takes {@code
-   * shm/} over first: clients of an earlier server may live, so they are fenced before recovery
-   * looks at what they stored, and counted for as long as the store is open. Who fails leaves no
-   * new store behind.
+   * Opens the store in {@code data}, or creates it there. It takes {@code shm/} over first: clients
+   * of an earlier server may live, so they are fenced before recovery reads what they stored, and
+   * counted for as long as the store is open. A failed opening leaves no new store behind.
    *
-   * @throws ErdaException with one line that says what is wrong
+   * @throws ErdaException with a message of one line
    */
   static OpenedStore open(Path data, ServerOptions options, Purpose purpose) {
     StoreCounter counter = options.counted() ? new StoreCounter() : null;
@@ -143,11 +142,11 @@ record OpenedStore(
   }
 
   /**
-   * Opens what this one has open once more, as after a kill, while this one lives: for a store
-   * whose file system was full in the middle of work. Nobody may store in it meanwhile. Whoever
-   * goes on with the new one closes this one's engine, and nothing else of it.
+   * Opens the same store once more, as after a kill, while this object lives: for a store whose
+   * file system was full in the middle of work. Nothing may store in it meanwhile. A caller that
+   * goes on with the new one closes only this one's engine.
    *
-   * @throws ErdaException when that can't be; then this one is as it was
+   * @throws ErdaException when that fails; then this one is unchanged
    */
   OpenedStore again(ServerOptions options) {
     StoreEngine engine = opened(directory, null, StoreWishes.NONE, null, options);
@@ -155,9 +154,9 @@ record OpenedStore(
   }
 
   /**
-   * @param creation of a store that may be new; null where there must be one
-   * @param wishes of what the store is to be from now on
-   * @param wanted the promise that is asked for; null for the one that the store has
+   * @param creation the geometry of a store that may be new; null when the store must exist
+   * @param wishes the shape that the store gets from now on
+   * @param wanted the requested promise; null for the one that the store has
    */
   private static StoreEngine opened(
       MemoryDirectory directory,
@@ -182,8 +181,9 @@ record OpenedStore(
   }
 
   /**
-   * Null when nobody was ever served here, and nobody will be, and it can't be shown that the store
-   * is held: there is nobody to fence, and a full file system must not keep it from being opened.
+   * Takes over {@code shm/}. Returns null when no client was ever served here and none will be, and
+   * the mark that the store is in use can't be made: there is no client to fence, and a full file
+   * system must not prevent the opening.
    */
   private static ShmDevice takeOver(OpenDirectory place, ServerOptions options, Purpose purpose)
       throws IOException {
@@ -237,7 +237,7 @@ record OpenedStore(
   }
 
   /**
-   * Requires that the directory, which is locked now, still has its name. Another opening may have
+   * Requires that the directory, which is locked now, still has its name: another opening may have
    * failed meanwhile, and removed the directory that it had made.
    */
   private static void requireFound(Path data, OpenDirectory place) {
@@ -247,13 +247,13 @@ record OpenedStore(
     }
   }
 
-  /** Somebody has it locked; whether that is this process, the lock does not tell. */
+  /** The exception for a locked directory; the lock does not tell whether this process holds it. */
   static ErdaException.Unusable inUse(Path data) {
     return new ErdaException.Unusable(
         "store is in use by another process, or is open in this one already: " + data);
   }
 
-  /** The JDK says with the type alone what was wrong with a file. */
+  /** The reason of an exception; the JDK sometimes tells it only by the exception's type. */
   static String reason(IOException e) {
     return switch (e) {
       case AccessDeniedException denied ->
@@ -264,7 +264,9 @@ record OpenedStore(
     };
   }
 
-  /** Whose a file is, and the command that mends it; empty where it is this user's. */
+  /**
+   * The owner of a file, and the command that gives it to this user; empty when this user owns it.
+   */
   private static String ofAnotherUser(Path file) {
     try {
       Object self = Files.getAttribute(Path.of("/proc/self"), "unix:uid");
@@ -278,7 +280,7 @@ record OpenedStore(
     }
   }
 
-  /** Of this user; a number where nobody gave him a name, which the JDK then tells as “?”. */
+  /** The name of this user; the number when it has none, for which the JDK says “?”. */
   private static String name(Object uid) {
     String name = System.getProperty("user.name");
     return name.equals("?") ? uid.toString() : name;
@@ -295,7 +297,10 @@ record OpenedStore(
     return counter == null ? decorated : new CountedDirectory(decorated, counter);
   }
 
-  /** Shows how full disk and memory are, and what the server stores, where it is counted. */
+  /**
+   * Adds figures for the fill of disk and memory, and for the server's stores when they are
+   * counted.
+   */
   void addFigures(ServerCore core) {
     core.figure("disk.bytes.free", () -> known(place.usableBytes()));
     core.figure("disk.bytes.total", () -> known(place.totalBytes()));
@@ -310,15 +315,15 @@ record OpenedStore(
     }
   }
 
-  /** The figure of {@code stats} for a number of bytes: −1 where the file system does not say. */
+  /** The figure of {@code stats} for a number of bytes: −1 when the file system does not tell. */
   private static long known(long bytes) {
     return bytes == Long.MAX_VALUE ? -1 : bytes;
   }
 
   /**
-   * A copy that was made of hard links has the very files of the store, and each of the two
-   * directories has a lock of its own: two servers would store into the same bytes, and one alone
-   * would change the copy.
+   * Refuses a store whose files have hard links elsewhere. Such a copy has the very files of the
+   * store, but a directory with its own lock: two servers could store into the same bytes, and even
+   * a single one would change the copy.
    */
   private static void requireNoHardLinks(OpenDirectory place) throws IOException {
     String shared = place.hardLinked();
@@ -353,8 +358,8 @@ record OpenedStore(
   }
 
   /**
-   * A new store needs room for its table, a region for each head and one more: without that one,
-   * which a cleaning copies to, a full store stays full whatever is deleted.
+   * Requires room for a new store: its table, a region for each head and one more. Cleaning copies
+   * into that one; without it a full store would stay full whatever is deleted.
    */
   private static void requireRoom(Path data, MemoryDirectory directory, StoreGeometry creation) {
     LogGeometry log = creation.geometry();
@@ -379,9 +384,9 @@ record OpenedStore(
   }
 
   /**
-   * Whether a creation may go on where this lies. It replaces what an interrupted one left, so
-   * nothing else may pass for that: regions without a superblock are a store that lost it, and a
-   * stranger's file may be called almost like ours.
+   * Whether a creation may replace a file of this name, as left by an interrupted creation. Nothing
+   * else may pass for that: regions without a superblock belong to a store that lost it, and a
+   * foreign file may have a similar name.
    */
   private static boolean replaceable(String name, boolean begun) {
     return name.equals("lost+found")
@@ -390,7 +395,7 @@ record OpenedStore(
         || (begun && StoreFiles.MADE_AFTER_REGIONS.contains(name));
   }
 
-  /** Closes it, because nobody could be served: a store that was made for that goes again. */
+  /** Closes the store because it could not be served, and removes it if it was made for that. */
   void closeUnserved() {
     close(() -> firstStart.undo(directory, place));
   }

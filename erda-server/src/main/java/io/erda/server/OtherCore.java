@@ -6,16 +6,16 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Takes the calling thread to another core of those that it may use: by leaving its own out of them
- * for a moment. What it may use is the same afterwards. Linux; one thread.
+ * Moves the calling thread to another core among those that it may use, by removing its current
+ * core from its affinity mask for a moment. The mask is the same afterwards. Linux; one thread.
  */
 final class OtherCore {
-  /** Room for 1,024 processors, as the C library has it. */
+  /** Room for 1,024 processors, as in the C library. */
   private static final int MASK_BYTES = 128;
 
   private final MemorySegment mask = Arena.ofAuto().allocate(MASK_BYTES, 8);
 
-  /** Returns whether it did: not where there is no other, or the kernel refuses. */
+  /** Moves the thread. Returns false when there is no other core, or the kernel refuses. */
   boolean take() {
     int cpu = Libc.currentProcessor();
     mask.fill((byte) 0);

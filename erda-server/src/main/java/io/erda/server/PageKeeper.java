@@ -12,17 +12,19 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * Prepares the pages ahead of where each head appends and those of new files, so that neither
  * writers nor the server wait while the kernel finds and zeroes memory, and gives the pages of
- * removed files back. Does so in a thread of its own, which takes only processor time that nobody
- * else wants: a poller that loses its core for a time slice waits longer than any page fault takes.
- * The store is right without it.
+ * removed files back. Does so in a thread of its own with low priority: a poller that loses its
+ * core for a time slice waits longer than any page fault takes. The store is correct without it.
  *
- * <p>Any thread may tell of a file that was made; all else is for one thread, the server's.
+ * <p>Any thread may call {@link #made}; all else is for the server's thread.
  */
 final class PageKeeper implements AutoCloseable {
-  /** How far ahead of a head's point of appending, bytes, where there is memory for that. */
+  /** How far ahead of a head's point of appending pages are prepared, bytes, if memory allows. */
   private static final long AHEAD_BYTES_MAX = 256L << 20;
 
-  /** All heads and the file that is made next together have this share of memory at most. */
+  /**
+   * The share of memory that the prepared pages of all heads, and of the file that is made next,
+   * may take.
+   */
   private static final int AHEAD_SHARE = 32;
 
   /**
@@ -32,12 +34,12 @@ final class PageKeeper implements AutoCloseable {
   private static final long AHEAD_ON_DEVICE_BYTES = 4 << 20;
 
   /**
-   * The bytes of one call to the kernel. Closing may have to wait for one call, and so may whoever
-   * maps something meanwhile.
+   * The bytes of one call to the kernel. Closing may have to wait for one call, and so may a thread
+   * that maps memory meanwhile.
    */
   private static final long CHUNK_BYTES = 256 << 10;
 
-  /** How often the thread is told where a head appends, bytes. */
+  /** The thread is told a head's point of appending each time it has moved this many bytes. */
   private static final long TELL_BYTES = 1 << 20;
 
   private record Point(PersistentMemory memory, long place) {}
@@ -53,10 +55,12 @@ final class PageKeeper implements AutoCloseable {
   private final Point[] points;
   private Point fresh;
 
-  /** Memories that a head has begun to append to, whose pages may have been prepared long ago. */
+  /**
+   * Memories that a head has begun to append to, whose pages may have been prepared long before.
+   */
   private final List<PersistentMemory> begun = new ArrayList<>();
 
-  // The server's thread.
+  // Used only by the server's thread.
 
   private final PersistentMemory[] toldMemory;
   private final long[] toldPlace;
@@ -67,8 +71,8 @@ final class PageKeeper implements AutoCloseable {
   /**
    * Starts the thread.
    *
-   * @param aheadBytes how far ahead of each head
-   * @param failures is told what ends the thread
+   * @param aheadBytes how far ahead of each head pages are prepared
+   * @param failures is told the error that ends the thread
    */
   PageKeeper(int heads, long aheadBytes, Failures failures) {
     this.points = new Point[heads];
@@ -78,13 +82,13 @@ final class PageKeeper implements AutoCloseable {
     this.thread = SideThreads.start(this::tendPages, "erda-pages", failures);
   }
 
-  /** How far ahead of each head there is memory for pages that nobody needs yet. */
+  /** How many bytes ahead of each head memory allows to prepare. */
   static long aheadBytes(int heads) {
     return Math.clamp(
         AvailableMemory.bytes() / AHEAD_SHARE / (heads + 1), 2 * TELL_BYTES, AHEAD_BYTES_MAX);
   }
 
-  /** A file was made, which heads append to later. */
+  /** Notes a new file, to which heads append later. */
   void made(PersistentMemory memory) {
     synchronized (lock) {
       fresh = new Point(memory, 0);
@@ -119,7 +123,7 @@ final class PageKeeper implements AutoCloseable {
     }
   }
 
-  /** Whether something that was released still takes space. */
+  /** Whether the space of a released file is not given back yet. */
   boolean releasing() {
     synchronized (lock) {
       return releasing > 0;
@@ -175,14 +179,17 @@ final class PageKeeper implements AutoCloseable {
     }
   }
 
-  /** The thread goes on: what is released later must not stay. */
+  /**
+   * Notes a failure. The thread goes on, because files that are released later must be given back,
+   * too.
+   */
   private void failed() {
     synchronized (lock) {
       failures++;
     }
   }
 
-  /** How often the thread could not do a piece of its work. */
+  /** How often the thread failed to prepare or give back pages. */
   long failures() {
     synchronized (lock) {
       return failures;
@@ -230,9 +237,9 @@ final class PageKeeper implements AutoCloseable {
   }
 
   /**
-   * Prepares the next chunk behind a point, if it is not far enough ahead. Pages of a region that
-   * is used again may be there, or were put out meanwhile: they are prepared again, but where that
-   * would write them to a device.
+   * Prepares the next chunk after a point, if the prepared pages do not reach far enough. Pages of
+   * a reused region may be there, or may have been evicted meanwhile: they are prepared again,
+   * unless that would write them to a device.
    */
   private boolean prepare(Point point, Map<PersistentMemory, Long> prepared) {
     long length = point.memory.segment().byteSize();
@@ -252,7 +259,7 @@ final class PageKeeper implements AutoCloseable {
     return true;
   }
 
-  /** What was released is given back. Idempotent. */
+  /** Ends the thread, after the released files' pages are given back. Idempotent. */
   @Override
   public void close() {
     closing = true;

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What the kernel grants this process, as its list of limits says. */
+/** The kernel's limits for this process, as read from {@code /proc}. */
 final class ProcessLimits {
   private static final Path LIMITS = Path.of("/proc/self/limits");
 
@@ -15,7 +15,7 @@ final class ProcessLimits {
       Pattern.compile("^Max file size +(\\d{1,18}|unlimited) ", Pattern.MULTILINE);
 
   /**
-   * What to add to an out-of-space message: the file-size limit where it is the reason, else
+   * The text to add to an out-of-space message: the file-size limit when that is the reason, else
    * nothing.
    */
   static String explain(long fileBytes) {
@@ -29,10 +29,10 @@ final class ProcessLimits {
   }
 
   /**
-   * The most bytes that a file may have, {@link Long#MAX_VALUE} where there is no limit, −1 when
-   * the list does not say.
+   * The most bytes that a file may have, {@link Long#MAX_VALUE} when there is no limit, −1 when the
+   * list does not tell.
    *
-   * @param limits as {@code /proc/PID/limits} is
+   * @param limits a file like {@code /proc/PID/limits}
    */
   static long fileBytesMax(Path limits) {
     try {

@@ -1,21 +1,21 @@
 package io.erda.server;
 
 /**
- * What a server gives one client, and all clients of one user, so that no one uses up what is there
- * for all: {@link #DEFAULTS}, then the withers. Immutable.
+ * Limits for one client, and for all clients of one user, so that none uses up the server's
+ * resources: {@link #DEFAULTS}, then the withers. Immutable.
  *
- * <p>A user is another one than the server's own; that one, and peers that proved a secret, are
- * limited client by client alone. The kernel says whose a client is. Over TCP without a secret all
- * clients count as one user's.
+ * <p>The limits of a user do not apply to the server's own user, and to peers that proved a secret;
+ * these are limited client by client. The kernel tells the user of a client. Over TCP without a
+ * secret all clients count as one user's.
  *
  * @param connectionsPerUser how many clients of one user are connected at a time; 0: half of all
- *     that may be
+ *     connections
  * @param leasedBytesPerClient bytes of the log that are leased to one client and not written yet;
- *     0: as many as the log leases at all without being short of space, 1/16 of it
- * @param leasedBytesPerUser the same of all clients of one user; 0: half of the log
+ *     0: 1/16 of the log, as many as it leases at all without being short of space
+ * @param leasedBytesPerUser the same for all clients of one user; 0: half of the log
  * @param operationsPerClient requests of one client that are under way at a time; 0: as many as a
  *     connection holds
- * @param operationsPerUser the same of all clients of one user; 0: no limit
+ * @param operationsPerUser the same for all clients of one user; 0: no limit
  */
 public record Quotas(
     int connectionsPerUser,
@@ -23,7 +23,7 @@ public record Quotas(
     long leasedBytesPerUser,
     int operationsPerClient,
     int operationsPerUser) {
-  /** The quotas of a server that is started without any. */
+  /** The default quotas of a server. */
   public static final Quotas DEFAULTS = new Quotas(0, 0, 0, 0, 0);
 
   /**
@@ -39,31 +39,31 @@ public record Quotas(
     }
   }
 
-  /** The same, with another {@link #connectionsPerUser}. */
+  /** A copy with another {@link #connectionsPerUser}. */
   public Quotas withConnectionsPerUser(int value) {
     return new Quotas(
         value, leasedBytesPerClient, leasedBytesPerUser, operationsPerClient, operationsPerUser);
   }
 
-  /** The same, with another {@link #leasedBytesPerClient}. */
+  /** A copy with another {@link #leasedBytesPerClient}. */
   public Quotas withLeasedBytesPerClient(long value) {
     return new Quotas(
         connectionsPerUser, value, leasedBytesPerUser, operationsPerClient, operationsPerUser);
   }
 
-  /** The same, with another {@link #leasedBytesPerUser}. */
+  /** A copy with another {@link #leasedBytesPerUser}. */
   public Quotas withLeasedBytesPerUser(long value) {
     return new Quotas(
         connectionsPerUser, leasedBytesPerClient, value, operationsPerClient, operationsPerUser);
   }
 
-  /** The same, with another {@link #operationsPerClient}. */
+  /** A copy with another {@link #operationsPerClient}. */
   public Quotas withOperationsPerClient(int value) {
     return new Quotas(
         connectionsPerUser, leasedBytesPerClient, leasedBytesPerUser, value, operationsPerUser);
   }
 
-  /** The same, with another {@link #operationsPerUser}. */
+  /** A copy with another {@link #operationsPerUser}. */
   public Quotas withOperationsPerUser(int value) {
     return new Quotas(
         connectionsPerUser, leasedBytesPerClient, leasedBytesPerUser, operationsPerClient, value);

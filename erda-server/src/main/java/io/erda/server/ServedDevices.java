@@ -4,7 +4,7 @@ import io.erda.rdma.Device;
 import java.util.List;
 
 /**
- * The devices that one thread serves. It sleeps on the first of them, where all others wake it.
+ * The devices that one thread serves. It sleeps on the first of them; the others wake it there.
  * Owns them.
  */
 final class ServedDevices implements AutoCloseable {
@@ -33,12 +33,15 @@ final class ServedDevices implements AutoCloseable {
     first.wakeup();
   }
 
-  /** Says what the first device does: READs over the others end with the server. */
+  /** Whether READs over the first device outlive the server; READs over the others never do. */
   boolean readsOutlivePeer() {
     return first.readsOutlivePeer();
   }
 
-  /** Ends every connection but the first device's, before the memory that they READ goes. */
+  /**
+   * Ends every connection of the devices other than the first, before the memory that these READ is
+   * closed.
+   */
   void closeOthers() {
     others.forEach(Device::close);
   }

@@ -14,15 +14,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * The log of a server: a line for each thing that happens to it, on a logger of the application's.
+ * The log of a server: one line for each event, on a logger of the application.
  *
- * <p>The server's thread does not wait for whoever reads the log: lines go through a bounded queue
- * to a thread of its own, and where some did not fit the log says how many. What a peer can provoke
- * comes at most {@link #LINES_MAX} times in {@link #SPAN_NS}, each kind by itself; the next line of
- * the kind says how many are missing. Any thread may tell it something.
+ * <p>The server's thread does not wait for the logger: lines go through a bounded queue to a thread
+ * of the log's own, and when some did not fit the log says how many. Each kind of line that a peer
+ * can provoke is logged at most {@link #LINES_MAX} times in {@link #SPAN_NS}; the next line of the
+ * kind says how many are missing. Any thread may log.
  */
 final class ServerLog implements ServiceListener, RefusalListener, AutoCloseable {
-  /** Lines of one kind in a span of time. */
+  /** The most lines of one kind in a span of time. */
   static final int LINES_MAX = 10;
 
   static final long SPAN_NS = 10_000_000_000L;
@@ -33,15 +33,15 @@ final class ServerLog implements ServiceListener, RefusalListener, AutoCloseable
   /** A line to be written, and how many are missing before it. A null level ends the thread. */
   private record Line(Level level, String text, long missing) {}
 
-  /** How often a kind of line came lately. Guarded by itself. */
+  /** Limits the rate of one kind of line. Guarded by itself. */
   private final class Kind {
     private long spanNs;
     private int lines;
     private long withheld;
 
     /**
-     * Says whether a line may be said now: null when not, else what stands behind it, mostly
-     * nothing.
+     * Returns null when a line of this kind may not be logged now, else the text to append to it,
+     * which is mostly empty.
      */
     synchronized String turn() {
       long nowNs = nanoTime.getAsLong();
@@ -75,18 +75,18 @@ final class ServerLog implements ServiceListener, RefusalListener, AutoCloseable
   private final Kind noFile = new Kind();
   private final Kind fileAgain = new Kind();
 
-  /** Of those that devices refuse, by the figure that counts them. */
+  /** The kinds of refusals by devices, by the figure that counts them. */
   private final Map<String, Kind> refusedByDevice = new ConcurrentHashMap<>();
 
   private final boolean debug;
 
-  /** Lines that did not fit behind the last one that did. Guarded by this. */
+  /** Lines that were dropped since the last one that fitted. Guarded by this. */
   private long missing;
 
   /**
-   * Starts its thread.
+   * Starts the thread.
    *
-   * @param failures is told what ends the thread
+   * @param failures is told the error that ends the thread
    */
   ServerLog(Logger logger, LongSupplier nanoTime, Failures failures) {
     this.logger = logger;
@@ -106,7 +106,7 @@ final class ServerLog implements ServiceListener, RefusalListener, AutoCloseable
     }
   }
 
-  /** A store is served from now on. */
+  /** Logs that a store is served from now on. */
   void started(OpenedStore store, List<String> uris) {
     String copied = CopyOnWrite.look(store.data());
     if (copied != null) {
@@ -159,7 +159,7 @@ final class ServerLog implements ServiceListener, RefusalListener, AutoCloseable
 
   @Override
   public void refused(String peer, String figure, String why) {
-    // Each kind by itself: who floods with garbage does not hide who guesses a secret.
+    // Each figure has its own limit, so that a flood of garbage does not hide guesses at a secret.
     Kind kind = refusedByDevice.computeIfAbsent(figure, name -> new Kind());
     say(Level.WARNING, kind, "refused a client (" + peer + "): " + why);
   }
@@ -269,7 +269,7 @@ final class ServerLog implements ServiceListener, RefusalListener, AutoCloseable
         }
       } while (line.level() != null);
     } catch (InterruptedException e) {
-      // Nobody interrupts it but who ends the process.
+      // The thread is only interrupted when the process is being ended.
     }
   }
 
@@ -277,11 +277,13 @@ final class ServerLog implements ServiceListener, RefusalListener, AutoCloseable
     try {
       logger.log(level, text);
     } catch (RuntimeException e) {
-      // An application's logger that throws loses its line, and no other.
+      // When the application's logger throws, only this line is lost.
     }
   }
 
-  /** Returns when everything is written, or when that takes too long. Nothing is said behind it. */
+  /**
+   * Returns when everything is written, or when that takes too long. Nothing is logged afterwards.
+   */
   @Override
   public void close() {
     boolean interrupted = false;

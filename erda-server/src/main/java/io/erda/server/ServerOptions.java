@@ -12,10 +12,10 @@ import java.util.List;
 /**
  * How to create and serve a store: {@link #DEFAULTS}, then the withers. Immutable.
  *
- * <p>What is chosen of {@code heads}, {@code regionBytes}, {@code segmentBytes} and {@code putMode}
- * counts when the store is created; one that exists and has another value refuses to open. Another
- * {@code capacityBytes} is taken over; {@code buckets} that differ, and a {@code bucketsMax} below
- * what the store has, are told in the notes of the opening.
+ * <p>{@code heads}, {@code regionBytes}, {@code segmentBytes} and {@code putMode} are fixed when
+ * the store is created; opening an existing store with another value fails. A different {@code
+ * capacityBytes} is applied; different {@code buckets}, and a {@code bucketsMax} below the number
+ * that the store has, are mentioned in the notes of the opening.
  */
 public final class ServerOptions {
   /** 64 MiB regions of 8 MiB segments, 16 GiB of log, 262,144 buckets, 50 µs of polling. */
@@ -26,16 +26,19 @@ public final class ServerOptions {
   private static final long HEAD_BYTES_MAX = 16L << 30;
   private static final int HEADS_MAX = 256;
 
-  /** Enough of them that cleaning has a choice, and few enough that each is used for long. */
+  /** Enough regions that cleaning has a choice, and few enough that each is used for long. */
   private static final int REGIONS_MIN = 16;
 
-  /** A log has so many regions by default, if it is large enough for them. */
+  /** The number of regions by default, if the log is large enough. */
   private static final int REGIONS_DEFAULT = 256;
 
-  /** Regions are not smaller for their number's sake: it holds eight segments. */
+  /**
+   * Regions are not made smaller than this to get more of them: a region this large holds eight
+   * segments.
+   */
   private static final long REGION_BYTES_ENOUGH = 64L << 20;
 
-  /** The root and the tables are regions to the device too. */
+  /** The device must also register the root and the tables. */
   private static final int REGIONS_MAX =
       ShmDevice.REGIONS_MAX - StoreGeometry.REGISTRATIONS_BESIDE_LOG;
 
@@ -47,10 +50,10 @@ public final class ServerOptions {
   /** 0: as many as fit the region. */
   private int segmentBytes;
 
-  /** 0: nobody has said. */
+  /** 0: not chosen. */
   private long capacityBytes;
 
-  /** 0: nobody has said. */
+  /** 0: not chosen. */
   private long buckets;
 
   private long bucketsMax = StoreGeometry.BUCKETS_MAX;
@@ -71,7 +74,7 @@ public final class ServerOptions {
 
   private ServerOptions() {}
 
-  /** The same, to be changed in one field before anyone sees it. */
+  /** A copy, in which one field is changed before it is published. */
   private ServerOptions(ServerOptions other) {
     heads = other.heads;
     regionBytes = other.regionBytes;
@@ -100,7 +103,7 @@ public final class ServerOptions {
     return heads;
   }
 
-  /** The same, with another {@link #heads}. */
+  /** A copy with another {@link #heads}. */
   public ServerOptions withHeads(int value) {
     ServerOptions copy = new ServerOptions(this);
     copy.heads = value;
@@ -108,10 +111,10 @@ public final class ServerOptions {
   }
 
   /**
-   * A power of two, 64 KiB … 1 GiB. Where none was chosen: 64 MiB; less where the capacity does not
-   * hold {@value #REGIONS_MIN} of them, or not one more than there are {@link #heads}, and more
-   * where it holds more than {@value #REGIONS_DEFAULT}. A store takes space in regions, and takes a
-   * few at least: one for each head, and one that the log is cleaned into.
+   * A power of two, 64 KiB … 1 GiB. By default 64 MiB; less when the capacity does not hold {@value
+   * #REGIONS_MIN} of them, or one more than there are {@link #heads}, and more when it holds more
+   * than {@value #REGIONS_DEFAULT}. A store takes space in whole regions, at least one for each
+   * head, and one that the log is cleaned into.
    */
   public long regionBytes() {
     if (regionBytes != 0) {
@@ -119,7 +122,7 @@ public final class ServerOptions {
     }
     long most = Long.highestOneBit(Math.max(1, capacityBytes() / REGIONS_MIN));
     long some = Long.highestOneBit(Math.max(1, capacityBytes() / REGIONS_DEFAULT));
-    // The capacity holds one region more than heads then.
+    // With regions of that size the capacity holds one more than heads.
     long forHeads = Long.highestOneBit(Math.max(1, capacityBytes() / (Math.max(1L, heads) + 1)));
     return Math.clamp(
         Math.min(forHeads, Math.max(some, Math.min(most, REGION_BYTES_ENOUGH))),
@@ -127,7 +130,7 @@ public final class ServerOptions {
         LogGeometry.REGION_BYTES_MAX);
   }
 
-  /** The same, with another {@link #regionBytes}. */
+  /** A copy with another {@link #regionBytes}. */
   public ServerOptions withRegionBytes(long value) {
     ServerOptions copy = new ServerOptions(this);
     copy.regionBytes = value;
@@ -135,8 +138,8 @@ public final class ServerOptions {
   }
 
   /**
-   * A power of two, 4 KiB … 16 MiB: no object is longer. Where none was chosen: 8 MiB, or a region
-   * where that is smaller.
+   * A power of two, 4 KiB … 16 MiB: no object is longer. By default 8 MiB, or a region when that is
+   * smaller.
    */
   public int segmentBytes() {
     return segmentBytes != 0
@@ -144,7 +147,7 @@ public final class ServerOptions {
         : (int) Math.min(LogGeometry.SEGMENT_BYTES_DEFAULT, regionBytes());
   }
 
-  /** The same, with another {@link #segmentBytes}. */
+  /** A copy with another {@link #segmentBytes}. */
   public ServerOptions withSegmentBytes(int value) {
     ServerOptions copy = new ServerOptions(this);
     copy.segmentBytes = value;
@@ -152,16 +155,16 @@ public final class ServerOptions {
   }
 
   /**
-   * That the log may grow to, at least a region; a head reaches 16 GiB. A store that exists gets
-   * another capacity when one was chosen, and keeps its own otherwise: it can be raised as far as
-   * its heads reach, and lowered to what its files take.
+   * The bytes that the log may grow to, at least a region; a head reaches 16 GiB. An existing store
+   * gets another capacity when one was chosen, and keeps its own otherwise: it can be raised as far
+   * as its heads reach, and lowered to what its files take.
    */
   public long capacityBytes() {
     return capacityBytes == 0 ? CAPACITY_DEFAULT : capacityBytes;
   }
 
   /**
-   * The same, with another {@link #capacityBytes}.
+   * A copy with another {@link #capacityBytes}.
    *
    * @throws IllegalArgumentException when it is less than 1
    */
@@ -173,15 +176,15 @@ public final class ServerOptions {
   }
 
   /**
-   * The buckets of the hash table to begin with, a power of two. It doubles by itself when half of
-   * them are taken; as many as twice the keys expected spare the store that.
+   * The initial number of buckets of the hash table, a power of two. The table doubles by itself
+   * when half of the buckets are taken; twice the expected number of keys avoids that.
    */
   public long buckets() {
     return buckets == 0 ? BUCKETS_DEFAULT : buckets;
   }
 
   /**
-   * The same, with another {@link #buckets}.
+   * A copy with another {@link #buckets}.
    *
    * @throws IllegalArgumentException when it is less than 1
    */
@@ -192,12 +195,14 @@ public final class ServerOptions {
     return copy;
   }
 
-  /** The hash table is not doubled beyond so many buckets; an existing larger one stays. */
+  /**
+   * The hash table is not doubled beyond this number of buckets; an existing larger table stays.
+   */
   public long bucketsMax() {
     return bucketsMax;
   }
 
-  /** The same, with another {@link #bucketsMax}. */
+  /** A copy with another {@link #bucketsMax}. */
   public ServerOptions withBucketsMax(long value) {
     ServerOptions copy = new ServerOptions(this);
     copy.bucketsMax = value;
@@ -205,18 +210,18 @@ public final class ServerOptions {
   }
 
   /**
-   * What an acknowledgement must mean from now on, or null for what the store has promised so far:
-   * a new one promises the strongest that the files have without being synchronised. {@link
-   * Promise#POWER} on ordinary files synchronises them at every put, and is remembered: it holds
-   * for all that the store contains, until somebody asks for {@link Promise#PROCESS}. From then on
-   * a power failure may damage the store and take puts of any age. Files in memory (tmpfs, ramfs)
-   * can't have it.
+   * What an acknowledgement must guarantee from now on, or null for what the store has promised so
+   * far; a new store then makes the strongest promise that its files keep without being
+   * synchronised. {@link Promise#POWER} on ordinary files synchronises them at every put, and is
+   * recorded: it holds for the whole store until it is opened with {@link Promise#PROCESS}. From
+   * then on a power failure may damage the store and take puts of any age. Files in memory (tmpfs,
+   * ramfs) can't keep it.
    */
   public Promise promise() {
     return promise;
   }
 
-  /** The same, with another {@link #promise}. */
+  /** A copy with another {@link #promise}. */
   public ServerOptions withPromise(Promise value) {
     ServerOptions copy = new ServerOptions(this);
     copy.promise = value;
@@ -224,16 +229,16 @@ public final class ServerOptions {
   }
 
   /**
-   * How objects come to be the newest version of their keys, or null for as the store was created;
-   * a new one is created with {@link PutMode#PUBLISH}. With {@link PutMode#ANNOUNCE}, the put of
-   * the Erda paper, a store promises {@link Promise#ATOMIC} and no more. A store that was created
-   * with the other mode is refused.
+   * How objects come to be the newest version of their keys, or null for the mode of the store; a
+   * new one is created with {@link PutMode#PUBLISH}. With {@link PutMode#ANNOUNCE}, the put of the
+   * Erda paper, a store promises {@link Promise#ATOMIC} and no more. Opening a store that has the
+   * other mode fails.
    */
   public PutMode putMode() {
     return putMode;
   }
 
-  /** The same, with another {@link #putMode}. */
+  /** A copy with another {@link #putMode}. */
   public ServerOptions withPutMode(PutMode value) {
     ServerOptions copy = new ServerOptions(this);
     copy.putMode = value;
@@ -245,43 +250,45 @@ public final class ServerOptions {
     return pollingNs;
   }
 
-  /** The same, with another {@link #pollingNs}. */
+  /** A copy with another {@link #pollingNs}. */
   public ServerOptions withPollingNs(int value) {
     ServerOptions copy = new ServerOptions(this);
     copy.pollingNs = value;
     return copy;
   }
 
-  /** Clients at a time; {@link #quotas} says how many of them may be one user's. */
+  /** The most clients at a time; {@link #quotas} limits how many of them may be one user's. */
   public int connectionsMax() {
     return connectionsMax;
   }
 
-  /** The same, with another {@link #connectionsMax}. */
+  /** A copy with another {@link #connectionsMax}. */
   public ServerOptions withConnectionsMax(int value) {
     ServerOptions copy = new ServerOptions(this);
     copy.connectionsMax = value;
     return copy;
   }
 
-  /** The most that one client, and all clients of one user, get of the server. */
+  /** Limits for each client and each user. */
   public Quotas quotas() {
     return quotas;
   }
 
-  /** The same, with other {@link #quotas}. */
+  /** A copy with other {@link #quotas}. */
   public ServerOptions withQuotas(Quotas value) {
     ServerOptions copy = new ServerOptions(this);
     copy.quotas = value;
     return copy;
   }
 
-  /** Count the bytes that stores really change (costs a comparison at every store). */
+  /**
+   * Whether to count the bytes that stores really change, which costs a comparison at every store.
+   */
   public boolean counted() {
     return counted;
   }
 
-  /** The same, with another {@link #counted}. */
+  /** A copy with another {@link #counted}. */
   public ServerOptions withCounted(boolean value) {
     ServerOptions copy = new ServerOptions(this);
     copy.counted = value;
@@ -289,14 +296,14 @@ public final class ServerOptions {
   }
 
   /**
-   * Whether the figure {@code server.work.ns} is there: how long those steps took that had
-   * something to do. Timing them slows a server down a little.
+   * Whether there is the figure {@code server.work.ns}: the time of the steps that had something to
+   * do. Timing slows a server down a little.
    */
   public boolean timed() {
     return timed;
   }
 
-  /** The same, with another {@link #timed}. */
+  /** A copy with another {@link #timed}. */
   public ServerOptions withTimed(boolean value) {
     ServerOptions copy = new ServerOptions(this);
     copy.timed = value;
@@ -308,7 +315,7 @@ public final class ServerOptions {
     return writeLatencyNs;
   }
 
-  /** The same, with another {@link #writeLatencyNs}. */
+  /** A copy with another {@link #writeLatencyNs}. */
   public ServerOptions withWriteLatencyNs(int value) {
     ServerOptions copy = new ServerOptions(this);
     copy.writeLatencyNs = value;
@@ -316,14 +323,14 @@ public final class ServerOptions {
   }
 
   /**
-   * Whether the log is cleaned: by itself when it is large for what lives in it or runs full, and
-   * when somebody asks.
+   * Whether the log is cleaned: automatically when it is large for its live bytes or runs full, and
+   * on request.
    */
   public boolean cleaning() {
     return cleaning;
   }
 
-  /** The same, with another {@link #cleaning}. */
+  /** A copy with another {@link #cleaning}. */
   public ServerOptions withCleaning(boolean value) {
     ServerOptions copy = new ServerOptions(this);
     copy.cleaning = value;
@@ -331,18 +338,18 @@ public final class ServerOptions {
   }
 
   /**
-   * How much of the log's files should live, 1 to 90 %, apart from one region for each head: the
-   * log is cleaned until it does. More takes less space and more copying. 0: the log may fill its
-   * capacity first.
+   * The share of the log's files that should be live, 1 to 90 %, apart from one region for each
+   * head: the log is cleaned until it is. A higher share takes less space and more copying. 0: the
+   * log may fill its capacity first.
    */
   public int livePercent() {
     return livePercent;
   }
 
   /**
-   * The same, with another {@link #livePercent}.
+   * A copy with another {@link #livePercent}.
    *
-   * @throws IllegalArgumentException when it is none of these
+   * @throws IllegalArgumentException when it is out of range
    */
   public ServerOptions withLivePercent(int value) {
     CleanerOptions.DEFAULT.withLivePercent(value);
@@ -352,16 +359,16 @@ public final class ServerOptions {
   }
 
   /**
-   * The mode of the store's directory says who may use it: 0700 its owner, 0770 its group too, 0777
-   * everybody; 0750: the group may read the store's files and nothing else, 0755: everybody may; 0:
-   * as it was said when the store was opened before, and its owner alone where it never was.
+   * The mode of the store's directory, which tells who may use it: 0700 its owner, 0770 its group
+   * too, 0777 all users; 0750: the group may only read the store's files, 0755: all users may. 0:
+   * as when the store was opened before; only its owner when it is new.
    */
   public int mode() {
     return mode;
   }
 
   /**
-   * The same, with another {@link #mode}.
+   * A copy with another {@link #mode}.
    *
    * @throws IllegalArgumentException when it is none of the five
    */
@@ -372,38 +379,38 @@ public final class ServerOptions {
     return copy;
   }
 
-  /** The group that the store is given to, by name or number; null: it keeps the one it has. */
+  /** The group that the store is given to, by name or number; null: it keeps its group. */
   public String group() {
     return group;
   }
 
-  /** The same, with another {@link #group}. */
+  /** A copy with another {@link #group}. */
   public ServerOptions withGroup(String value) {
     ServerOptions copy = new ServerOptions(this);
     copy.group = value;
     return copy;
   }
 
-  /** Where a server is reached beside shared memory. */
+  /** The addresses at which the store is served beside shared memory. */
   public List<Listening> listening() {
     return listening;
   }
 
-  /** The same, with others of {@link #listening}. */
+  /** A copy with another {@link #listening}. */
   public ServerOptions withListening(List<Listening> value) {
     ServerOptions copy = new ServerOptions(this);
     copy.listening = List.copyOf(value);
     return copy;
   }
 
-  /** Where a server says what happens to it, a line each; null: nowhere. */
+  /** The logger for the server's events, a line each; null: none. */
   public System.Logger log() {
     return log;
   }
 
   /**
-   * The same, with another {@link #log}. It is called by a thread of its own, never by the
-   * server's; what it throws ends the log. An {@link ErdaStore} has none.
+   * A copy with another {@link #log}. The logger is called by a thread of its own, never by the
+   * server's; an exception of it loses the line. An {@link ErdaStore} has no log.
    */
   public ServerOptions withLog(System.Logger value) {
     ServerOptions copy = new ServerOptions(this);
@@ -421,13 +428,17 @@ public final class ServerOptions {
     }
   }
 
-  /** The wishes that a store is held against which exists already. */
+  /** The wishes that an existing store is compared with. */
   StoreWishes wishes() {
     return new StoreWishes(
         heads, regionBytes, segmentBytes, capacityBytes, REGIONS_MAX, buckets, bucketsMax, putMode);
   }
 
-  /** The log's geometry. @throws IllegalArgumentException naming the option and its bounds */
+  /**
+   * The log's geometry.
+   *
+   * @throws IllegalArgumentException naming the option and its bounds
+   */
   LogGeometry geometry() {
     long capacity = capacityBytes();
     long region = regionBytes();
@@ -456,7 +467,8 @@ public final class ServerOptions {
     }
     long regions = capacity / region;
     if (regions <= chosen) {
-      // Deletes would make no room: cleaning would have no region to copy live objects to.
+      // Otherwise deletes would make no room, because cleaning would have no region to copy live
+      // objects to.
       throw new IllegalArgumentException(
           "capacity of "
               + capacity

@@ -19,7 +19,7 @@ import java.util.function.Consumer;
 
 /**
  * The thread that drives a {@link ServerCore}: polls as long as the poller allows, then sleeps on
- * its devices. Owns all it is given.
+ * its devices. Owns all that it is given.
  */
 final class ServerThread implements AutoCloseable {
   /** Makes the core of a server over a store, on the server's devices. */
@@ -27,7 +27,7 @@ final class ServerThread implements AutoCloseable {
     ServerCore over(StoreEngine engine);
   }
 
-  /** How often it is looked whether a full file system has room again. */
+  /** How often a full file system is checked for room. */
   private static final long ROOM_LOOK_NS = 1_000_000_000L;
 
   private final Wiring wiring;
@@ -37,18 +37,18 @@ final class ServerThread implements AutoCloseable {
   private final DirectoryWatch watch;
   private final long startedNs = System.nanoTime();
 
-  // The server's thread's, once it runs.
+  // Used only by the server's thread, once it runs.
 
   private ServerCore core;
   private OpenedStore store;
   private FileThreads files;
 
-  /** Null where nobody waits for a device. */
+  /** Null when puts do not wait for a device. */
   private SyncThreads syncs;
 
   private long nextRoomLookNs = startedNs;
 
-  /** Null where nobody reads one. */
+  /** Null when the server has no log. */
   private final ServerLog log;
 
   private final Poller poller;
@@ -59,15 +59,15 @@ final class ServerThread implements AutoCloseable {
   private volatile Throwable failure;
 
   /**
-   * The work of the thread. It and the steps of the end are made at the beginning, because the
-   * thread may get no memory at its end.
+   * The work of the thread. It and the final steps are made in advance, because the thread may get
+   * no memory at its end.
    */
   private final Runnable serving = this::begin;
 
-  /** The steps of the end, in their order. */
+  /** The final steps, in order. */
   private final List<Runnable> ending = ending();
 
-  /** The steps of the end that got no memory; other threads read this when the thread has ended. */
+  /** The final steps that got no memory; other threads read this when the thread has ended. */
   private final boolean[] cutShort = new boolean[ending.size()];
 
   // Guarded by this.
@@ -136,14 +136,15 @@ final class ServerThread implements AutoCloseable {
   }
 
   /**
-   * Starts it.
+   * Starts the thread.
    *
-   * @param wiring makes another core where the store has to be opened again
+   * @param wiring makes another core when the store has to be opened again
    * @param steps of the core
-   * @param log where it is said that the store became read-only and that the server ended; null:
-   *     nowhere. Closed at the end
+   * @param log is told that the store became read-only and that the server ended; null: none.
+   *     Closed at the end
    * @param failures ends the server when a thread beside it failed
-   * @param daemon whether the JVM may end while it runs, which is to the store as a kill
+   * @param daemon whether the JVM may end while it runs, which has the effect of a kill on the
+   *     store
    */
   static ServerThread start(
       Wiring wiring,
@@ -212,7 +213,7 @@ final class ServerThread implements AutoCloseable {
   }
 
   /**
-   * All figures of the server now, by name. Any thread may ask.
+   * The current figures of the server, by name. Any thread may ask.
    *
    * @throws ErdaException.Unavailable when the server has ended, or does not answer in time
    */
@@ -250,7 +251,10 @@ final class ServerThread implements AutoCloseable {
     told.accept(reason);
   }
 
-  /** Sets who is told, once, why the store takes no more puts; at once where it takes none. */
+  /**
+   * Sets the listener that is told once why the store takes no more puts; called at once when that
+   * has happened already.
+   */
   void onReadOnly(Consumer<String> listener) {
     String reason;
     synchronized (this) {
@@ -263,8 +267,8 @@ final class ServerThread implements AutoCloseable {
   }
 
   /**
-   * Sets who is told of the error that the server ends with, before the connections end; at once
-   * where it has failed already.
+   * Sets the listener that is told the error that the server ends with, before the connections end;
+   * called at once when the server has failed already.
    */
   void onFailure(Consumer<Throwable> listener) {
     Throwable failed;
@@ -341,7 +345,7 @@ final class ServerThread implements AutoCloseable {
 
   private void endPublishing() {
     if (failure == null) {
-      // A thread beside the server may have failed: the store still ends in order.
+      // A thread beside the server's may have failed: the store still ends in order.
       failure = failures.first();
       core.finishPublishing();
     } else {
@@ -358,8 +362,8 @@ final class ServerThread implements AutoCloseable {
   }
 
   /**
-   * Keeps the record of a clean stop from being written where a file lost its name: the record
-   * would be about the file that has the name now.
+   * Prevents the record of a clean stop when a file lost its name: the record would apply to the
+   * file that has the name now.
    */
   private void vouchForNoOther() {
     if (store.files().lost() != null) {
@@ -377,14 +381,14 @@ final class ServerThread implements AutoCloseable {
     if (watch.loss() != null) {
       failure = lost(watch.loss(), failure);
     } else if (failure == null && core.readOnlyReason() != null && !core.isFull()) {
-      // The exit code tells that something has to be mended before the next start.
+      // The exit code tells that a problem must be solved before the next start.
       failure = new ErdaException.ReadOnly("the store was read-only: " + core.readOnlyReason());
     }
   }
 
   /**
-   * Does one step of the end. An error in it, of whatever kind, is no reason to leave the next.
-   * Returns that error, or null.
+   * Runs one of the final steps. An error in it does not prevent the next step. Returns the error,
+   * or null.
    */
   private Throwable attempt(Runnable step) {
     try {
@@ -397,8 +401,8 @@ final class ServerThread implements AutoCloseable {
   }
 
   /**
-   * Does the steps of the end again that got no memory in their own thread: by now the application
-   * may have some, and it can open the store again only when the files were given back.
+   * Repeats the final steps that got no memory in the server's thread. The application may have
+   * memory by now, and can open the store again only when its files are released.
    */
   private synchronized void endWhatWasCutShort() {
     for (int i = 0; i < cutShort.length; i++) {
@@ -423,7 +427,10 @@ final class ServerThread implements AutoCloseable {
     }
   }
 
-  /** Says of a server that it ends without the name of its store, whatever else failed for that. */
+  /**
+   * The exception of a server that ends because its store lost its name; other failures may follow
+   * from that.
+   */
   private static Throwable lost(String loss, Throwable failure) {
     ErdaException.ReadOnly lost = new ErdaException.ReadOnly(loss);
     if (failure != null) {
@@ -434,7 +441,7 @@ final class ServerThread implements AutoCloseable {
 
   /**
    * Opens a store again whose file system was full, as after a kill, once there is room. Clients
-   * connect again.
+   * reconnect.
    */
   private void goOnWhereThereIsRoom() {
     long nowNs = System.nanoTime();
@@ -447,7 +454,7 @@ final class ServerThread implements AutoCloseable {
   }
 
   private ServerCore openedAgain() {
-    // Nobody may store in it, or make a file for it, while recovery looks.
+    // Nothing may store in it, or make a file for it, during recovery.
     core.endConnections();
     endThreads();
     ServerCore before = core;

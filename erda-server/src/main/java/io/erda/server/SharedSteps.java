@@ -9,51 +9,53 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /**
- * The steps of a server that lives in one JVM with its clients: whoever sends it something while it
- * sleeps takes its next step instead of waking its thread, which costs a system call and another
- * core. So a put is done by the thread that asked for it, in caches that hold its object already.
- * What takes long, cleaning and the making of files, remains the server's thread's.
+ * The steps of a server in the JVM of its clients: a thread that sends it a message while it sleeps
+ * takes the server's next step instead of waking its thread, which would cost a system call and
+ * another core. So a put is done by the calling thread, in caches that already hold its object.
+ * Long work, cleaning and the making of files, remains for the server's thread.
  *
- * <p><b>One at a time.</b> A number says how often a step was asked for; whoever asks when it is 0
- * takes the steps. A thread that is told that somebody else does relies on that one: it sets the
- * number to 0 only if nobody asked since its last step began. So what was sent before it was asked
- * for is seen by a step that begins later, and everything that a step stores happens before the
- * next one.
+ * <p><b>One at a time.</b> A counter tells how often a step was requested; the thread that raises
+ * it from 0 has the turn and takes the steps. It sets the counter back to 0 only if no request came
+ * since its last step began. So a message that was sent before a request is seen by a step that
+ * begins later, and all stores of a step happen before the next one.
  *
- * <p><b>Puts without a message.</b> A client takes the turn for its put alone ({@link #line}), and
- * a step of the server now and then. It waits for the turn a moment, in which the server's thread
- * lets it go first, and sends a message when it gets none.
+ * <p><b>Puts without a message.</b> A client takes the turn just for its put ({@link #line}), and
+ * takes a step of the server now and then. It waits for the turn for a moment, in which the
+ * server's thread lets it go first, and otherwise sends a message.
  *
- * <p><b>Errors of a caller.</b> A step in an application's thread may end at the end of that
- * thread's stack, or without memory, anywhere. Nobody takes another step then, for what it has left
- * in the middle. The stack may have no room for a call either, so whoever has the turn says that it
- * failed by a store to a field, which needs none, before anything else.
+ * <p><b>Errors of a caller.</b> A step in an application's thread may be cut short anywhere by a
+ * stack overflow or a lack of memory. No thread takes another step then, because the state is
+ * inconsistent. The stack may have no room for a call, so the thread that has the turn first stores
+ * its failure to a field, which needs none.
  *
  * <p>Any thread may call {@link #help} and use a line of its own; the others are for the server's
  * thread.
  */
 final class SharedSteps implements Steps, LocalPublisher {
-  /** After so many steps for others a client gives the rest to the server's thread. */
+  /** After this many steps for others a client leaves the rest to the server's thread. */
   private static final int HELPED_MAX = 8;
 
-  /** After so many puts without a message their thread takes a step. */
+  /** After this many puts without a message their thread takes a step. */
   private static final int CALLS_PER_STEP = 64;
 
-  /** While the server has something to do, the thread takes a step after so many puts. */
+  /** While the server has work, the thread takes a step after this many puts. */
   private static final int CALLS_PER_STEP_OF_MUCH = 8;
 
-  /** From here on nobody gets a turn any more: no number of questions leads back to 0. */
+  /**
+   * The counter's value after the end: so low that further requests never raise it to 0, so no
+   * thread gets a turn.
+   */
   private static final int ENDED = Integer.MIN_VALUE / 2;
 
-  /** How often a client looks whether it is its turn to publish, before it sends a message. */
+  /** How often a client checks for its turn to publish, before it sends a message. */
   private static final int TURN_SPINS = 1_000;
 
-  /** How often the server's thread looks again for its turn before it gives the core away. */
+  /** How often the server's thread checks for its turn before it yields the core. */
   private static final int SPINS = 100;
 
   private static final long PAUSE_NS = 20_000;
 
-  /** Changes while it is the turn of the server's thread. */
+  /** Changed only during the turn of the server's thread. */
   private ServerCore core;
 
   private final Runnable wakeup;
@@ -62,7 +64,9 @@ final class SharedSteps implements Steps, LocalPublisher {
   /** Clients that wait for their turn to publish: the server's thread lets them go first. */
   private final AtomicInteger waiting = new AtomicInteger();
 
-  /** The error that ended a step; null while none has. After one the turn is never given back. */
+  /**
+   * The error that ended a step; null while none has. After an error the turn is never released.
+   */
   private volatile Throwable failure;
 
   /**
@@ -71,13 +75,13 @@ final class SharedSteps implements Steps, LocalPublisher {
   SharedSteps(ServerCore core, Runnable wakeup) {
     this.core = core;
     this.wakeup = wakeup;
-    // The JVM looks the field up at the first store, which may need the room that a stack lacks.
+    // The JVM resolves the field at the first store, which may need the room that a stack lacks.
     this.failure = null;
   }
 
   /**
-   * A client has sent something while the server's thread slept: takes the server's step, unless
-   * somebody else is about to. Throws nothing; what fails ends the server, in its own thread.
+   * Takes the server's step after a client has sent something while the server's thread slept,
+   * unless another thread is about to. Throws nothing; an error ends the server, in its own thread.
    */
   void help() {
     if (asked.getAndIncrement() != 0) {
@@ -94,13 +98,13 @@ final class SharedSteps implements Steps, LocalPublisher {
       try {
         wakeup.run();
       } catch (StackOverflowError | OutOfMemoryError e) {
-        // The server's thread looks by itself, a second later at the latest.
+        // The server's thread checks by itself, a second later at most.
       }
     }
   }
 
   /**
-   * REQUIRES: it is this thread's turn, which ends with this, unless it throws.
+   * Takes steps in the current thread's turn, and ends the turn unless it throws.
    *
    * @return whether the server's thread has something to do
    */
@@ -123,7 +127,7 @@ final class SharedSteps implements Steps, LocalPublisher {
     return new OwnLine(new LocalLine(clientId, connectionEpoch));
   }
 
-  /** Publishes within the caller's turn, if nobody else has one. */
+  /** Publishes within the caller's turn, if no other thread has one. */
   private final class OwnLine implements Line {
     private final LocalLine line;
     private int calls;
@@ -152,7 +156,7 @@ final class SharedSteps implements Steps, LocalPublisher {
           more = takeSteps();
         }
       } catch (Throwable e) {
-        // The outcome of publishNow holds also where a step behind it failed.
+        // The outcome of publishNow is valid even if a step after it failed.
         failure = e;
         more = true;
       }
@@ -160,7 +164,7 @@ final class SharedSteps implements Steps, LocalPublisher {
         try {
           wakeup.run();
         } catch (StackOverflowError | OutOfMemoryError e) {
-          // As in help().
+          // As in help(): the server's thread checks by itself.
         }
       }
       return outcome;
@@ -182,8 +186,8 @@ final class SharedSteps implements Steps, LocalPublisher {
         try {
           waiting.getAndDecrement();
         } catch (StackOverflowError e) {
-          // A turn that was taken must not be lost. The server's thread lets clients go first a
-          // moment longer than it should from now on.
+          // A turn that was taken must not be lost. The counter of waiting clients stays too high,
+          // so the server's thread lets clients go first a little longer than it should.
         }
       }
     }
@@ -201,8 +205,8 @@ final class SharedSteps implements Steps, LocalPublisher {
   }
 
   /**
-   * Does what was sent, and takes note that the answers went out. Returns whether nothing is left,
-   * and who sends something from now on asks again.
+   * Does the work that was sent, and arms the devices. Returns whether nothing is left, so that a
+   * client that sends something from now on requests a step.
    */
   private boolean stepAndArm() {
     core.doWork();
@@ -234,8 +238,8 @@ final class SharedSteps implements Steps, LocalPublisher {
       fail(e);
       throw e;
     } finally {
-      // Whether somebody asked for a step meanwhile makes no difference: the server's thread, which
-      // calls this, takes one before it sleeps.
+      // A request meanwhile makes no difference: the server's thread, which calls this, takes a
+      // step before it sleeps.
       if (failure == null) {
         release();
       }
@@ -274,13 +278,13 @@ final class SharedSteps implements Steps, LocalPublisher {
     asked.set(ENDED);
   }
 
-  /** A step has failed in the server's thread, whose turn it is: nobody takes another one. */
+  /** Notes that a step failed in the turn of the server's thread: no thread takes another one. */
   private void fail(Throwable e) {
     failure = e;
     asked.set(ENDED);
   }
 
-  /** Returns when this thread alone may take steps. */
+  /** Waits for the turn. */
   private void take() {
     for (int i = 0; i < SPINS && waiting.getAcquire() > 0; i++) {
       Thread.onSpinWait();
@@ -306,7 +310,7 @@ final class SharedSteps implements Steps, LocalPublisher {
     }
   }
 
-  /** Ends the turn. Returns whether somebody asked for another step meanwhile. */
+  /** Ends the turn. Returns whether another step was requested meanwhile. */
   private boolean release() {
     return asked.getAndSet(0) != 1;
   }

@@ -7,9 +7,9 @@ final class SideThreads {
   private SideThreads() {}
 
   /**
-   * Starts one.
+   * Starts a thread.
    *
-   * @param failures is told what ends it before it was told to end
+   * @param failures is told the error that ends it before it was told to end
    */
   static Thread start(Runnable work, String name, Failures failures) {
     Thread thread =
@@ -27,7 +27,7 @@ final class SideThreads {
     return thread;
   }
 
-  /** Waits for the end of one that was told to end. An interrupt stays pending meanwhile. */
+  /** Waits for a thread that was told to end. An interrupt stays pending meanwhile. */
   static void join(Thread thread) {
     LockSupport.unpark(thread);
     boolean interrupted = false;

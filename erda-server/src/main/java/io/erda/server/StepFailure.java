@@ -3,8 +3,8 @@ package io.erda.server;
 import io.erda.protocol.JvmErrors;
 
 /**
- * Tells the clients of an embedded store that a step of its server failed, in a thread of theirs or
- * in its own, and that the store has ended for all of them.
+ * The message to clients of an embedded store after a step of its server failed, in a client's
+ * thread or the server's own: the store has ended for all of them.
  */
 final class StepFailure {
   private StepFailure() {}

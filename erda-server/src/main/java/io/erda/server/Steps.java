@@ -4,9 +4,9 @@ import io.erda.server.engine.service.ServerCore;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** The steps by which a thread drives a server, and the question whether it may sleep. */
+/** The steps by which a thread drives a server, and when it may sleep. */
 interface Steps {
-  /** One step of the server. Returns 0 when there was nothing to do. */
+  /** Takes one step of the server. Returns 0 when there was nothing to do. */
   int doWork();
 
   /**
@@ -16,21 +16,21 @@ interface Steps {
   Map<String, Long> figures();
 
   /**
-   * Prepares to sleep. Returns how long at most, nanoseconds; 0 when something may be there to be
-   * done first.
+   * Prepares to sleep. Returns the longest time to sleep, nanoseconds; 0 when there may be work
+   * already.
    */
   long arm();
 
   /**
-   * Another core may take the place of the one whose steps these are: no step is taken while it is
-   * asked which. For the server's thread.
+   * Replaces the core, perhaps by the same one; no step is taken meanwhile. For the server's
+   * thread.
    *
-   * @param next says the core to go on with, which may be the same
+   * @param next returns the core to go on with
    */
   void change(Supplier<ServerCore> next);
 
   /**
-   * Ends the steps: returns when nobody takes one any more, nor ever will. Throws what a step
+   * Ends the steps: returns when no thread takes one any more, nor ever will. Throws what a step
    * failed with, in whichever thread that was.
    */
   void end();

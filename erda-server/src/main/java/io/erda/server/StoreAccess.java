@@ -18,22 +18,22 @@ import java.nio.file.attribute.UserPrincipalNotFoundException;
 import java.util.Map;
 
 /**
- * Sets who may use a store: the owner of its directory alone, or its group, or everybody. Whoever
- * may read a directory can lock it and what is in it, and so keep its server from starting; so
- * nobody may by default.
+ * Sets who may use a store: only the owner of its directory, or its group, or all users. A user who
+ * may read a directory can lock it and its files, and so keep its server from starting; so by
+ * default only the owner may.
  *
- * <p>A directory that others may use has the set-group-ID bit: what is made in it is the group's,
- * and the store's files can then be read and written by whoever may enter their directory ({@link
- * io.erda.pmem.MappedDirectory}). Only in {@code shm/} may others make files, and its sticky bit
- * lets each remove his own alone: the socket, the registry and the files of other clients stay. The
- * owner, whose server removes what departed clients left, removes any.
+ * <p>A directory that others may use has the set-group-ID bit: new files belong to the group, and
+ * the store's files can be read and written by every user who may enter their directory ({@link
+ * io.erda.pmem.MappedDirectory}). Other users may make files only in {@code shm/}, and its sticky
+ * bit lets each remove only his own: the socket, the registry and the files of other clients stay.
+ * The owner, whose server removes the files of departed clients, may remove any.
  *
- * <p>Where others may only read, the directory has the sticky bit beside it, which says so for the
- * files; nobody else gets into {@code shm/}. A reader opens files by their names and never lists
- * the directory, so he may pass it and not read it: then he can't lock it either.
+ * <p>When others may only read, the directory has the sticky bit, too, which marks that for its
+ * files; {@code shm/} is closed to others. A reader opens files by name and never lists the
+ * directory, so he has permission to enter it but not to read it: then he can't lock it.
  */
 final class StoreAccess {
-  /** Nobody has said who: as it was set before, or the owner alone. */
+  /** No mode was chosen: as it was set before, or only the owner. */
   static final int UNSAID = 0;
 
   static final int OWNER = 0700;
@@ -54,7 +54,10 @@ final class StoreAccess {
   private StoreAccess() {}
 
   /**
-   * @throws IllegalArgumentException when somebody could use a part of the store only
+   * Requires one of the five modes.
+   *
+   * @throws IllegalArgumentException for any other mode, which would let users use only a part of
+   *     the store
    */
   static void requireMode(int mode) {
     if (mode != OWNER && mode != GROUP && mode != EVERYBODY && !onlyRead(mode)) {
@@ -88,7 +91,7 @@ final class StoreAccess {
     return mode == OWNER || onlyRead(mode) ? OWNER : STICKY | SET_GROUP_ID | mode;
   }
 
-  /** Makes a store's directory, for its owner alone until {@link #set}, where there is none. */
+  /** Makes a store's directory, only for its owner until {@link #set}, if it does not exist. */
   static void createDirectory(Path data) throws IOException {
     if (Files.isDirectory(data)) {
       return;
@@ -108,7 +111,7 @@ final class StoreAccess {
   }
 
   /**
-   * Sets who may use the store. The caller holds its lock, and nobody is served yet.
+   * Sets who may use the store. The caller holds its lock, and no client is served yet.
    *
    * @throws ErdaException.Unusable when this user may not set what was asked for
    */
@@ -133,13 +136,14 @@ final class StoreAccess {
                 + OpenedStore.reason(e),
             e);
       }
-      // The owner has said who may use it, and this user may.
+      // The owner has set who may use the store, and this user may.
     }
   }
 
   /**
-   * An application that opens a shared store for itself must not take it from the others: what a
-   * server was told once holds until somebody says otherwise. Other modes nobody has said to us.
+   * The mode to set. An application that opens a shared store for itself must not close it to other
+   * users: the mode that a server was started with stays until another one is chosen. Modes other
+   * than ours were not set by a server.
    */
   private static int mode(OpenDirectory data, int wanted) throws IOException {
     if (wanted != UNSAID) {
@@ -183,7 +187,7 @@ final class StoreAccess {
     }
   }
 
-  /** The same error of the same file, by the name that everybody knows the file by. */
+  /** The same error, with the path of the file that users know. */
   private static FileSystemException named(FileSystemException e, Path file) {
     FileSystemException named =
         e instanceof AccessDeniedException

@@ -21,7 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongFunction;
 
-/** Checks a store that nobody serves. */
+/** Checks a store that no server has open. */
 public final class StoreVerifier {
   private static final int NAMED_MAX = 5;
 
@@ -30,9 +30,9 @@ public final class StoreVerifier {
   /** Told how far a check has come. */
   public interface Progress {
     /**
-     * The check has come from one step to another.
+     * The check has made progress.
      *
-     * @param what is counted, in words
+     * @param what the things counted, in words
      */
     void at(String what, long done, long all);
   }
@@ -42,19 +42,19 @@ public final class StoreVerifier {
     return verify(data, progress, KeyHash::new);
   }
 
-  /** {@link #verify(Path, Progress)} without being told. */
+  /** {@link #verify(Path, Progress)} without progress. */
   public static VerifyReport verify(Path data) {
     return verify(data, (what, done, all) -> {});
   }
 
   /**
-   * Looks at every entry and object of the store in {@code data}, as they would be after a start of
-   * a server. Recovery takes place in the memory of this process alone: nothing in the directory
-   * changes, and permission to read it is enough. Clients of a server that was killed may read on
-   * meanwhile, and store.
+   * Checks every entry and object of the store in {@code data}, as they would be after a start of a
+   * server. Recovery takes place only in the memory of this process: nothing in the directory
+   * changes, and permission to read it is enough. Clients of a killed server may go on reading and
+   * storing meanwhile.
    *
-   * @param hashings the hash of keys by seed, which every key's entry is compared with: whoever
-   *     doesn't trust the one that stores use has another one
+   * @param hashings the hash of keys by seed, with which every key's entry is compared; another
+   *     implementation than that of stores makes the check independent
    * @throws ErdaException.Unusable when it is in use, foreign, or of another version
    * @throws ErdaException.Damaged when its structures can't be opened at all
    */
@@ -100,7 +100,10 @@ public final class StoreVerifier {
     return report;
   }
 
-  /** Refuses where the directory lost its name meanwhile: its files may be on the way out. */
+  /**
+   * Throws a better exception when the directory lost its name meanwhile: its files may be being
+   * removed.
+   */
   private static void requireThere(Path data, OpenDirectory directory, ErdaException failure) {
     OpenDirectory.Stray stray = directory.strayed();
     if (stray != null) {
@@ -158,7 +161,7 @@ public final class StoreVerifier {
     }
   }
 
-  /** Whether a name is one of what a store has beside its superblock. */
+  /** Whether a name is one of a store's files other than the superblock. */
   private static boolean isOfAStore(String name) {
     return name.equals(StoreFiles.ROOT)
         || name.equals(LogFiles.REGIONS)
@@ -166,7 +169,7 @@ public final class StoreVerifier {
         || LogFiles.isRegion(name);
   }
 
-  /** A store that has lost its superblock alone is told from a directory without a store. */
+  /** Distinguishes a store that has lost only its superblock from a directory without a store. */
   private static void requireSuperblock(Path data, OverlayDirectory directory) throws IOException {
     List<String> names = directory.names();
     if (names.contains(StoreFiles.SUPERBLOCK)) {

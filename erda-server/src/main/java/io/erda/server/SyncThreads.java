@@ -9,27 +9,27 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Threads that wait for the device in the server's place, each for one file at a time: a device has
- * room for several writes at once, and a call of the kernel is about one file. They wake the server
- * when a group of drains is done.
+ * Threads that wait for the device on behalf of the server, each for one file at a time: a device
+ * can do several writes at once, and a system call is about one file. They wake the server when a
+ * group of drains is done.
  */
 final class SyncThreads implements Syncs, AutoCloseable {
-  /** As many writes as a disk takes at once; and there is seldom a group of more files. */
+  /** As many writes as a disk does at once; a group rarely has more files. */
   private static final int THREADS = 8;
 
   private final Runnable wakeup;
   private final List<Thread> threads = new ArrayList<>();
 
   /**
-   * What is to be drained. The server's thread alone changes it while nothing is under way; the
-   * others use what they have claimed of it.
+   * The memories to drain. Only the server's thread changes the list, while nothing is under way;
+   * the others read the elements that they have claimed.
    */
   private final List<PersistentMemory> group = new ArrayList<>();
 
-  /** Drains of the group that nobody has claimed. */
+  /** Number of drains of the group that no thread has claimed. */
   private final AtomicInteger unclaimed = new AtomicInteger();
 
-  /** Drains of the group that are not done. */
+  /** Number of drains of the group that are not done. */
   private final AtomicInteger left = new AtomicInteger();
 
   private volatile boolean underWay;
@@ -43,8 +43,8 @@ final class SyncThreads implements Syncs, AutoCloseable {
   private volatile boolean closing;
 
   /**
-   * @param wakeup wakes the server's thread; called by the others
-   * @param failures is told what ends one of the threads
+   * @param wakeup wakes the server's thread; called by the other threads
+   * @param failures is told the error that ends one of the threads
    */
   SyncThreads(Runnable wakeup, Failures failures) {
     this.wakeup = wakeup;
@@ -75,7 +75,8 @@ final class SyncThreads implements Syncs, AutoCloseable {
     if (count > 0) {
       underWay = true;
       left.set(count);
-      // Last: from here on any thread may claim, also one that was late for the group before.
+      // This store comes last: from now on any thread may claim, even one that was late for the
+      // previous group.
       unclaimed.set(count);
       for (int i = 0; i < Math.min(count, THREADS); i++) {
         LockSupport.unpark(threads.get(i));
@@ -151,7 +152,7 @@ final class SyncThreads implements Syncs, AutoCloseable {
     }
   }
 
-  /** Returns when the threads have ended. Nothing is begun any more. */
+  /** Returns when the threads have ended. No drain is begun any more. */
   @Override
   public void close() {
     closing = true;

@@ -6,9 +6,9 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Steps of which it is told how long those took that had something to do: what a server costs apart
- * from its polling. Each step looks at the clock twice, so a server is not timed unless it is asked
- * for. Belongs to the thread that takes the steps.
+ * Steps whose time is measured when they had something to do: the cost of a server apart from its
+ * polling. Each step reads the clock twice, so a server is only timed on request. Belongs to the
+ * thread that takes the steps.
  */
 final class TimedSteps implements Steps {
   private final Steps steps;
@@ -21,7 +21,7 @@ final class TimedSteps implements Steps {
   }
 
   /**
-   * Times the steps of a core, which tells {@code server.work.ns} from then on.
+   * Times the steps of a core, which then has the figure {@code server.work.ns}.
    *
    * @param nanoTime a monotonic clock
    */

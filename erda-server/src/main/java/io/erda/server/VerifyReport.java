@@ -8,15 +8,15 @@ import java.util.List;
  *
  * @param proven whether the store was stopped cleanly and its table is, byte for byte, what the
  *     server left: then no entry is lost or old
- * @param entries of the table that were looked at
+ * @param entries of the table that were checked
  * @param values whose newest version is whole
  * @param tombstones deleted keys whose entry is still there
  * @param undecided entries whose only version was never committed
  * @param damaged entries that are damaged, or whose newest version is
- * @param findings what is wrong, empty for a sound store; at most {@link #KEPT_MAX}
+ * @param findings damage that was found, empty for a sound store; at most {@link #KEPT_MAX}
  * @param findingsCount how many findings there were
- * @param doubts what may be damage, or may be what a server that was killed leaves; at most {@link
- *     #KEPT_MAX}; empty where the table is proven
+ * @param doubts what may be damage or the traces of a killed server; at most {@link #KEPT_MAX};
+ *     empty when the table is proven
  * @param doubtsCount how many doubts there were
  * @param notes what recovery did when the store was opened
  */
@@ -36,9 +36,9 @@ public record VerifyReport(
   public static final int KEPT_MAX = 100_000;
 
   /**
-   * Something that is wrong, or doubtful.
+   * Damage, or a doubt.
    *
-   * @param key that is concerned, or null where it can't be told
+   * @param key that is concerned, or null when it is unknown
    * @param what is wrong, in words with numbers
    */
   public record Finding(byte[] key, String what) {}

@@ -22,7 +22,9 @@ class AskedFiguresTest {
 
   @TempDir Path directory;
 
-  /** Callers take the steps of an embedded store: they and the one who asks exclude each other. */
+  /**
+   * Callers take the steps of an embedded store: they and the thread that asks exclude each other.
+   */
   @Test
   void ofAStoreWhoseCallersTakeTheSteps() throws Exception {
     try (ErdaStore store = ErdaStore.open(directory, SmallStore.OPTIONS)) {

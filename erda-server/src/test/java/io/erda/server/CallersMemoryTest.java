@@ -24,9 +24,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Keys and values that a caller has mapped from a file of its own, which somebody shortened. The
- * fault is the caller's: the call that was given the memory throws {@link InternalError}, whichever
- * compiler made its code, and neither another call nor the connection hears of it.
+ * Keys and values that a caller has mapped from its own file, which was then shortened. The fault
+ * is the caller's: the call that was given the memory throws {@link InternalError}, whichever
+ * compiler made its code, and neither another call nor the connection is affected.
  */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class CallersMemoryTest {

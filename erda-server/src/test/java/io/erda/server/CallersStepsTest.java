@@ -92,7 +92,7 @@ class CallersStepsTest {
     assertEquals(List.of(), StoreVerifier.verify(data).findings());
   }
 
-  /** Nobody is left in a step of a store that is closed, and nobody waits for one. */
+  /** Closing a store ends the steps of callers, and no thread waits for one. */
   @Test
   void aStoreIsClosedUnderThoseWhoStep() throws Exception {
     for (int round = 0; round < 50; round++) {
@@ -179,8 +179,8 @@ class CallersStepsTest {
   }
 
   /**
-   * A step fails in the thread of a client: the server ends in its own thread, says why, and leaves
-   * a store that is whole and that nobody holds.
+   * A step fails in the thread of a client: the server ends in its own thread, tells the reason,
+   * and leaves a store that is whole and not locked.
    */
   @Test
   void aStoreWhoseStepFailedInACallersThreadIsClosed() throws Exception {

@@ -126,7 +126,7 @@ final class ConditionalTest {
     }
   }
 
-  /** Of those that put at once one succeeds. */
+  /** Of several concurrent puts one succeeds. */
   @ParameterizedTest
   @EnumSource(
       value = Promise.class,

@@ -69,7 +69,7 @@ final class CutFileSystem implements AutoCloseable {
     return done;
   }
 
-  /** Unmounts what is left of every life. Whoever has a file open there closes it before. */
+  /** Unmounts the mounts of every life. Their files must be closed before. */
   @Override
   public void close() throws IOException {
     while (!mounted.isEmpty()) {

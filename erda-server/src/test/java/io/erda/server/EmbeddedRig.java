@@ -10,7 +10,7 @@ import java.util.function.LongSupplier;
 
 /**
  * The parts of an embedded store, wired as {@link ErdaStore} does it, for tests that make one of
- * them fail. Whoever made it closes the server.
+ * them fail. The caller that made it closes the server.
  */
 record EmbeddedRig(
     OpenedStore store, EmbeddedNetwork network, SharedSteps steps, ServerThread server) {

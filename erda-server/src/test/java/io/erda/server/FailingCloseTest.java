@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Each close(2) of a store's files returns EIO. What is to be durable was made so by a call that
- * says whether it worked, so a close that fails takes nothing away, and nobody is told.
+ * Each close(2) of a store's files returns EIO. Data was made durable by calls that report
+ * failures, so a failed close loses nothing, and is not reported.
  */
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class FailingCloseTest {

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Files that another thread makes, and what becomes of those that nobody wants any more. */
+/** Files that another thread makes, and the fate of those that are not needed any more. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class FileMakerTest {
   private final HeapDirectory directory = new HeapDirectory();

@@ -83,7 +83,7 @@ class ForgottenTest {
     boolean holds() throws Exception;
   }
 
-  /** The collector decides when it finds what nobody can reach. */
+  /** The collector decides when it finds unreachable objects. */
   private static void collectUntil(Condition condition) throws Exception {
     while (!condition.holds()) {
       System.gc();

@@ -193,8 +193,8 @@ final class FullDiskScenario {
   }
 
   /**
-   * A disk smaller than the capacity: overwriting goes on without end, and what is deleted makes
-   * room again, also when somebody else took every byte that was left, and after a restart.
+   * A disk smaller than the capacity: overwriting goes on without end, and deletes make room again,
+   * even when another program took every byte that was left, and after a restart.
    */
   private void cleaned() throws Exception {
     ServerOptions options = OPTIONS.withHeads(2).withCleaning(true);
@@ -213,7 +213,7 @@ final class FullDiskScenario {
     try (ErdaServer server = ErdaServer.start(data, options);
         ErdaClient client = ErdaClient.connect(server.uri())) {
       System.out.println("restarted");
-      // What is overwritten would not fill it: its space is cleaned. New keys do.
+      // Overwriting would not fill it, because the space is cleaned. New keys do.
       fillAndDelete(client);
     }
   }
@@ -320,7 +320,7 @@ final class FullDiskScenario {
           Thread.sleep(10);
         }
         require(client.stats().get("cleaner.leaving.late") > 0, client.stats().toString());
-        // A thread that takes only processor time that nobody else wants gives it back.
+        // A low-priority thread gives it back.
         long untilNs = System.nanoTime() + PATIENCE_NS;
         for (long held = held(); held >= 64 << 10; held = held()) {
           boolean late = System.nanoTime() - untilNs >= 0;

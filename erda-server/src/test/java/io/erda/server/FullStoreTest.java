@@ -21,7 +21,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What is full says so, on every device: rule 6. The disk has {@link FullDiskTest}. */
+/**
+ * A full store reports that it is full, on every device: rule 6. For full disks see {@link
+ * FullDiskTest}.
+ */
 class FullStoreTest {
   /** How a client reaches the store. */
   enum On {

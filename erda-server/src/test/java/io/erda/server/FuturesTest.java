@@ -117,7 +117,7 @@ class FuturesTest {
     }
   }
 
-  /** Three threads with keys of their own, which nobody waits in between. */
+  /** Three threads with separate keys, which do not wait for each operation. */
   private static void inOrder(ErdaFutures erda) throws Exception {
     long seed = Long.getLong("erda.seed", 17);
     List<FutureTask<Throwable>> users = new ArrayList<>();

@@ -40,7 +40,7 @@ class HeldStoreTest {
       erda.put(KEY, KEY);
       System.out.println("open");
       while (System.in.read() >= 0) {
-        // Until whoever started it closes the pipe.
+        // Until the parent process closes the pipe.
       }
     }
   }
@@ -73,7 +73,7 @@ class HeldStoreTest {
         .getMessage();
   }
 
-  /** Nobody was ever served there, so there is no socket, no registry, and no place for them. */
+  /** The store was never served, so there is no socket, no registry, and no directory for them. */
   @Test
   void ofAStoreThatWasNeverServedInAnotherProcess() throws Exception {
     Process holder = hold();

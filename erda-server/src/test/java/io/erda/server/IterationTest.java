@@ -47,7 +47,7 @@ class IterationTest {
           .withCapacityBytes(1 << 27)
           .withBuckets(1 << 10);
 
-  /** Of a table that becomes smaller: keys that are deleted, and behind how many it is halved. */
+  /** For a table that shrinks: the keys to delete, and after how many it is halved. */
   private static final int GOING = 9000;
 
   private static final int[] DELETED = {7300, 8200, GOING};

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who finds no server hears that the files can be read exactly where they can. */
+/** A client that finds no server is told that the files can be read exactly when they can. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class KilledServerTest {
   private static final byte[] KEY = "key".getBytes(UTF_8);

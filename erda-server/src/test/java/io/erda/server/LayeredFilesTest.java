@@ -14,9 +14,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * A store that came with the image of a container lies in a lower layer of its overlayfs: the first
- * who opens a file of it to write gets a copy, and a client that read the files before must hear of
- * it. The file system is mounted in a mount namespace of the child; where this user may not do
- * that, the test is skipped.
+ * process that opens a file of it for writing gets a copy, and a client that read the files before
+ * must notice. The file system is mounted in a mount namespace of the child; where this user may
+ * not do that, the test is skipped.
  */
 class LayeredFilesTest {
   @TempDir Path directory;

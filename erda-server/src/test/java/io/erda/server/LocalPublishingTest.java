@@ -98,8 +98,8 @@ class LocalPublishingTest {
   }
 
   /**
-   * Threads overwrite keys of their own and one that they share, while regions are cleaned and the
-   * table doubles: some puts are published at once, others meet somebody who takes the steps.
+   * Threads overwrite separate keys and a shared one, while regions are cleaned and the table
+   * doubles: some puts are published at once, others find another thread taking the steps.
    */
   @Test
   void threadsThatMeetLoseNothing() throws Exception {

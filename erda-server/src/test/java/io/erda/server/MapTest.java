@@ -111,7 +111,7 @@ class MapTest {
     }
   }
 
-  /** Iterators that nobody ends, as many as one likes, leave the pool its clients. */
+  /** Any number of abandoned iterators leaves the pool its clients. */
   @Test
   void iteratorsMayBeLeft() {
     try (ErdaStore store = ErdaStore.open(data, SmallStore.OPTIONS);
@@ -132,7 +132,7 @@ class MapTest {
     }
   }
 
-  /** Whoever borrows a client finds no cursor of somebody else's on it. */
+  /** A borrower's client has no cursor of an earlier borrower. */
   @Test
   void aCursorEndsWhenItsClientIsGivenBack() {
     try (ErdaStore store = ErdaStore.open(data, SmallStore.OPTIONS);

@@ -80,12 +80,12 @@ class OpenedStoreTest {
         Files.delete(file);
       }
     }
-    // A name that a crash left of a file which has its proper one is nobody else's.
+    // A second name that a crash left of a file with its proper name is no foreign link.
     Files.createLink(data.resolve("spare-9"), data.resolve("region-0-1"));
     ErdaStore.open(data, SMALL).close();
   }
 
-  /** The superuser's files in a store keep its owner out, who is told whose they are. */
+  /** The superuser's files in a store keep its owner out, who is told the owner of the files. */
   @Test
   void aFileOfAnotherUserIsToldWithItsOwner() throws IOException {
     boolean superuser = Files.getAttribute(data, "unix:uid").equals(0);
@@ -152,7 +152,7 @@ class OpenedStoreTest {
             .contains("no group no-such-group"));
   }
 
-  /** Who may read the files may neither list nor lock the directory, nor get into shm. */
+  /** A user who may read the files may neither list nor lock the directory, nor enter shm. */
   @Test
   void othersMayBeLetInToReadAlone() throws IOException {
     Path made = data.resolve("made");
@@ -181,7 +181,9 @@ class OpenedStoreTest {
     return (Integer) Files.getAttribute(file, "unix:mode") & 07777;
   }
 
-  /** All of it was lost in a power failure soon after it was written, or somebody made room. */
+  /**
+   * All of it was lost in a power failure soon after it was written, or was removed to make room.
+   */
   @Test
   void whatLiesInShmKeepsNoStoreFromOpening() throws IOException {
     ErdaServer.start(data, SMALL).close();
@@ -314,7 +316,7 @@ class OpenedStoreTest {
 
   /**
    * A page of the region table that reads as zeros, as after a bad block: the regions must survive
-   * until somebody looks.
+   * until they are examined.
    */
   @Test
   void regionsWhoseRecordsGotLostAreNotRemoved() throws IOException {

@@ -164,7 +164,7 @@ class OtherOptionsTest {
       int full = fill(erda, 60, 1000);
       assertTrue(full * (long) VALUE_BYTES < least, full + " values in " + least);
       requireAll(erda, full);
-      // What is full goes on: it is cleaned, and puts fit again.
+      // A full store goes on: it is cleaned, and puts fit again.
       for (int i = 0; i < 40; i++) {
         erda.delete(key(i));
       }

@@ -100,7 +100,7 @@ class PoolTest {
     assertTrue(pool.clients() <= clients, () -> pool.clients() + " clients");
   }
 
-  /** Nobody has a client that another one has. */
+  /** No two threads have the same client. */
   @Test
   void aClientIsLentToOneAtATime() throws Exception {
     try (ErdaServer server = ErdaServer.start(data, SmallStore.OPTIONS);

@@ -58,7 +58,7 @@ final class PowerCutTest {
     }
   }
 
-  /** Once is enough: who leaves the option out has not asked for less. */
+  /** Asking once is enough: an opening without the option does not give the promise up. */
   @Test
   void aRunWithThePromiseAndThenOneThatSaysNothing() throws IOException {
     try (CutFileSystem files = CutFileSystem.mount(scratch)) {

@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The quotas of a server that was told them. Over TCP without a secret all clients count as one
- * user's, who is not the server's own.
+ * The quotas of a server with quota options. Over TCP without a secret all clients count as one
+ * user's, other than the server's own.
  */
 class QuotaOptionsTest {
   private static final long MINUTE_NS = 60_000_000_000L;

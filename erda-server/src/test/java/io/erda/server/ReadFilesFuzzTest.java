@@ -94,7 +94,7 @@ class ReadFilesFuzzTest {
       byte[] bytes = Files.readAllBytes(files.get(i));
       whole.add(bytes);
       if (bytes.length > 0) {
-        // What is mutated is where a file says something; its number stands behind.
+        // The part of a file that is in use is mutated; the file's number follows.
         byte[] seed = Arrays.copyOf(bytes, Math.min(bytes.length, 2 * PAGE_BYTES) + 1);
         seed[seed.length - 1] = (byte) i;
         seeds.add(seed);

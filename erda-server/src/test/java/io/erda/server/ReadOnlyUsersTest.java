@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Another user, who may read a store's files and nothing else: a process that root starts. */
+/** Another user, who may only read a store's files: a process that root starts. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ReadOnlyUsersTest {
   private static final List<String> USER =
@@ -65,7 +65,7 @@ class ReadOnlyUsersTest {
     from = new BufferedReader(new InputStreamReader(process.getInputStream(), UTF_8));
   }
 
-  /** Jars of the local repository lie where nobody else may look: so all of them are copied. */
+  /** Jars of the local repository are not readable for other users, so all of them are copied. */
   private String readableClassPath() throws IOException {
     Path jars = Files.createDirectory(directory.resolve("jars"));
     List<String> readable = new ArrayList<>();

@@ -23,7 +23,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a server says to a log, and that a log holds up nobody. */
+/** The lines that a server logs, and that the log never blocks the server. */
 class ServerLogTest {
   /** Keeps lines; a line waits while the latch is closed. */
   private static final class Kept implements System.Logger {

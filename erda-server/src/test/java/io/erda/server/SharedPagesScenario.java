@@ -181,7 +181,7 @@ final class SharedPagesScenario {
     } catch (ErdaException e) {
       System.out.println("a new client: " + e.getMessage());
     }
-    // Nobody asks the server for anything that it would have to store: it finds out by looking.
+    // No client requests a store: the server finds out by its own checks.
     long untilNs = System.nanoTime() + PATIENCE_NS;
     while (server.figures(Duration.ofSeconds(60)).get("store.readonly") == 0) {
       require(System.nanoTime() - untilNs < 0, "the server does not see that it is read-only");

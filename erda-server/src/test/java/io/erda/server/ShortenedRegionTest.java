@@ -20,9 +20,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Somebody shortened files of a store's regions. A client that meets what is gone is told so by a
- * typed error that names the file, and is used on; a store with such a file does not open, and says
- * which it is.
+ * Files of a store's regions were shortened. A client that reads a missing part gets a typed error
+ * that names the file, and can still be used; a store with such a file does not open, and names it.
  */
 class ShortenedRegionTest {
   private static final byte[] VALUE = new byte[1000];

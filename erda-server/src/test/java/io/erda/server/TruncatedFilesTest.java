@@ -30,10 +30,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Whoever may write a file that a server has mapped may also shorten it, and the server's next load
- * or store there is a SIGBUS. A client that does so to its own queue file ends its own connection;
- * a region's file that was shortened makes the store read-only, with the file named. In processes
- * of their own: what a signal does, no simulation knows.
+ * A user who may write a file that a server has mapped may also shorten it, and the server's next
+ * load or store there is a SIGBUS. A client that does so to its own queue file ends its own
+ * connection; a region's file that was shortened makes the store read-only, with the file named. In
+ * processes of their own: what a signal does, no simulation knows.
  */
 @Tag("long")
 class TruncatedFilesTest {

@@ -199,7 +199,7 @@ final class UnusableSegmentsTest {
     }
   }
 
-  /** What is refused when it is submitted is never told to the handler. */
+  /** An operation that is refused when it is submitted is never told to the handler. */
   @Test
   void ofAClientThatPipelines() {
     OperationHandler nothing =

@@ -126,7 +126,7 @@ class VerifyFindsTest {
         report.values() + report.tombstones() + report.undecided() + report.damaged());
   }
 
-  /** What is found, or else doubted, of some key. */
+  /** The finding, or else the doubt, about some key. */
   private VerifyReport.Finding only(List<VerifyReport.Finding> findings) {
     assertEquals(1, findings.size(), findings.toString());
     return findings.getFirst();
@@ -337,7 +337,7 @@ class VerifyFindsTest {
       Path file = data.resolve(name);
       Files.move(file, elsewhere);
       try {
-        // A symbolic link is refused when it is opened, whoever opens it.
+        // A symbolic link is refused when it is opened, by any user.
         Files.createSymbolicLink(file, elsewhere);
         String said =
             assertThrows(

@@ -6,24 +6,24 @@ import io.erda.eval.process.Jvm;
 import io.erda.eval.report.Report;
 import java.nio.file.Path;
 
-/** A measurement that shows something, or shows that it is not so. */
+/** A measurement that confirms or refutes a claim. */
 public interface Experiment {
-  /** What {@code eval run} calls it. */
+  /** The name for {@code eval run}. */
   String name();
 
-  /** One line: what is measured, and what it must be. */
+  /** One line: what is measured, and the goal. */
   String what();
 
-  /** Runs it. Processes and files are gone when the context's {@code children} is closed. */
+  /** Runs it. Closing the context's {@code children} ends all processes and removes all files. */
   Report run(Context context) throws InterruptedException;
 
   /**
-   * What an experiment works with.
+   * The parameters of a run.
    *
-   * @param temporaryDirectory where stores go; they take up to some gigabytes
-   * @param rounds how often each thing is measured, 0: as often as the experiment holds right; only
-   *     some ask
-   * @param quick fewer rounds and objects: to see that it works, not to believe the numbers
+   * @param temporaryDirectory for stores, which take up to some gigabytes
+   * @param rounds how often each thing is measured, 0: the experiment's default; only some
+   *     experiments use it
+   * @param quick fewer rounds and objects: a test of the experiment, whose numbers mean nothing
    */
   record Context(
       Children children,
@@ -33,20 +33,20 @@ public interface Experiment {
       int rounds,
       boolean quick) {
     /**
-     * Makes a directory that is gone when {@code children} is closed.
+     * Makes a directory that is removed when {@code children} is closed.
      *
-     * @param experiment what it is called after
+     * @param experiment that names it
      */
     public Path newDirectory(String experiment) {
       return children.temporaryDirectory(temporaryDirectory, "erda-" + experiment + "-");
     }
 
-    /** How often each thing is measured, of an experiment that asks. */
+    /** How often each thing is measured, for an experiment that uses this. */
     public int roundsOr(int full, int quickly) {
       return rounds > 0 ? rounds : quick ? quickly : full;
     }
 
-    /** An empty report of a run like this. */
+    /** An empty report of this run. */
     public Report report() {
       return new Report(quick);
     }

@@ -31,8 +31,9 @@ import java.util.Properties;
  * workloads one operation.
  *
  * <p>Latencies are those that a YCSB thread sees, binding included. The server's processor time is
- * that of all its threads by the scheduler's account, less what it spends in as much idle time. NVM
- * bytes per update are what the server stored plus what the clients wrote into its memory.
+ * that of all its threads by the scheduler's account, less that of an equal idle time. NVM bytes
+ * per update are the bytes that the server stored plus those that the clients wrote into its
+ * memory.
  */
 public final class Quickstart {
   private static final long IDLE_INTERVAL_MS = 1000;
@@ -40,12 +41,12 @@ public final class Quickstart {
   private static final long REGION_BYTES = 256L << 20;
 
   /**
-   * What a record takes of the log next to its value: key, header, record format, padding, and what
-   * extents leave unused at the ends.
+   * The bytes of a record in the log besides its value: key, header, record format, padding, and
+   * unused ends of extents.
    */
   private static final int OVERHEAD_BYTES = 128;
 
-  /** How it is run. */
+  /** The parameters. */
   public record Options(
       long records,
       long operations,
@@ -62,13 +63,13 @@ public final class Quickstart {
       double serverCpuNsPerOperation,
       double nvmBytesPerUpdate) {}
 
-  /** All of it. */
+  /** The whole result. */
   public record Result(Options options, LoadResult loading, List<WorkloadResult> workloads) {
     public Result {
       workloads = List.copyOf(workloads);
     }
 
-    /** Operations that did not answer OK. */
+    /** Number of operations that did not answer OK. */
     public long errors() {
       return loading.errors()
           + workloads.stream().mapToLong(workload -> workload.load().errors()).sum();
@@ -87,7 +88,7 @@ public final class Quickstart {
     this.progress = progress;
   }
 
-  /** Runs it all; processes and files are gone when {@code children} is closed. */
+  /** Runs everything; closing {@code children} ends all processes and removes all files. */
   public Result run() throws InterruptedException, IOException {
     Path data = children.temporaryDirectory(options.temporaryDirectory(), "erda-quickstart-");
     progress.step("start a server in a process of its own");
@@ -134,7 +135,7 @@ public final class Quickstart {
 
   private double idleCpu(ServerChild server) throws InterruptedException {
     progress.step("idle server");
-    Thread.sleep(500); // lets the JVM of the server come to rest
+    Thread.sleep(500); // lets the server's JVM settle
     CpuTime before = server.cpu();
     long startNs = System.nanoTime();
     Thread.sleep(IDLE_INTERVAL_MS);

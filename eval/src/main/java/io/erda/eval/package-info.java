@@ -1,2 +1,2 @@
-/** The quickstart and the experiments: what they measure, what it must be, and the report. */
+/** The quickstart and the experiments, with their goals and reports. */
 package io.erda.eval;

@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.io.OutputStream;
 
 /**
- * Standard output that remembers that something could not be written: {@link java.io.PrintStream}
- * and {@link java.io.PrintWriter} swallow the reason. What comes after that goes nowhere.
+ * Standard output that remembers a failed write, whose reason {@link java.io.PrintStream} and
+ * {@link java.io.PrintWriter} swallow. Later output is dropped.
  */
 final class CheckedOutput extends OutputStream {
   private final OutputStream out;
@@ -33,12 +33,12 @@ final class CheckedOutput extends OutputStream {
     }
   }
 
-  /** Why something was not written, or null. */
+  /** Why a write failed, or null. */
   IOException failure() {
     return failure;
   }
 
-  /** Whether nobody reads it any more, as when the next command of a pipe has ended. */
+  /** Whether the reader of the output has left, as when the next command of a pipe has ended. */
   boolean readerLeft() {
     return failure != null && "Broken pipe".equals(failure.getMessage());
   }

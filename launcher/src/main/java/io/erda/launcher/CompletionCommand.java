@@ -27,7 +27,7 @@ import picocli.CommandLine.Spec;
 public final class CompletionCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
 
-  /** Of which there are scripts. */
+  /** The shells for which there are scripts. */
   static final class Shells extends ArrayList<String> {
     private static final long serialVersionUID = 1;
 

@@ -45,7 +45,7 @@ import picocli.CommandLine.Spec;
     scope = ScopeType.INHERIT,
     usageHelpAutoWidth = true)
 final class ErdaCommand implements Runnable {
-  /** The launcher's own commands that have to do with a store, in the order of the help. */
+  /** The launcher's own commands about stores, in the order of the help. */
   private static final List<Class<?>> OF_STORES =
       List.of(
           DoctorCommand.class,
@@ -65,7 +65,7 @@ final class ErdaCommand implements Runnable {
           ExportCommand.class,
           ImportCommand.class);
 
-  /** The launcher's own commands that have to do with the command line. */
+  /** The launcher's own commands about the command line. */
   private static final List<Class<?>> OF_THE_COMMAND_LINE =
       List.of(
           ClasspathCommand.class, ShellCommand.class, CompletionCommand.class, HelpCommand.class);
@@ -78,7 +78,7 @@ final class ErdaCommand implements Runnable {
       names = {"-v", "--verbose"},
       scope = ScopeType.INHERIT,
       description = "Show the stack trace of a failure (so does ERDA_TRACE=1).")
-  @SuppressWarnings("unused") // read by ErrorReport, which must also work where parsing failed
+  @SuppressWarnings("unused") // read by ErrorReport, even after parsing failed
   private boolean verbose;
 
   @Override
@@ -88,8 +88,8 @@ final class ErdaCommand implements Runnable {
 
   /**
    * The command line to parse {@code args} with. When they begin with the name of a command it has
-   * that one alone: to read the annotations of all of them takes longer than most commands run.
-   * Only {@code help} tells of the others.
+   * only that command, because reading the annotations of all takes longer than most commands run.
+   * Only {@code help} shows the others.
    */
   static CommandLine commandLine(String... args) {
     CommandLine commandLine = new CommandLine(new ErdaCommand());
@@ -109,7 +109,7 @@ final class ErdaCommand implements Runnable {
     return Stream.of(OF_STORES, provided(), OF_THE_COMMAND_LINE).flatMap(List::stream).toList();
   }
 
-  /** Whether a command stands outside of the launcher. */
+  /** Whether a command is provided by another module. */
   static boolean isProvided(String command) {
     return Stream.of(OF_STORES, OF_THE_COMMAND_LINE)
             .flatMap(List::stream)
@@ -118,8 +118,8 @@ final class ErdaCommand implements Runnable {
   }
 
   /**
-   * Those that measure and test, where they are on the class path. One that is incomplete, or of
-   * another version, is left out: the commands of the product do without it.
+   * The commands for measuring and testing, if they are on the class path. A provider that is
+   * incomplete, or of another version, is left out: the product's commands work without it.
    */
   private static List<Class<?>> provided() {
     List<Class<?>> commands = new ArrayList<>();
@@ -157,7 +157,9 @@ final class ErdaCommand implements Runnable {
         .orElseGet(ErdaCommand::all);
   }
 
-  /** A subcommand's name follows from its class's: its annotation need not be read for that. */
+  /**
+   * The name of a subcommand, made from that of its class, so that its annotation need not be read.
+   */
   private static String name(Class<?> type) {
     String simple = type.getSimpleName();
     return simple.substring(0, simple.length() - SUFFIX.length()).toLowerCase(Locale.ROOT);

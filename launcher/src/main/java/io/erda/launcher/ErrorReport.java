@@ -38,7 +38,7 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
 
   private static final Pattern LINE_END = Pattern.compile("\\s*\\R\\s*");
 
-  /** The words of the JDK, and of libraries, for a process that may open no more files. */
+  /** The text of the JDK, and of libraries, when a process may open no more files. */
   private static final String LINUX_TOO_MANY_FILES = "Too many open files";
 
   private static final String TOO_MANY_FILES =
@@ -80,7 +80,7 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
   private static String usage(ParameterException failure) {
     CommandLine commandLine = failure.getCommandLine();
     List<String> unknown = commandLine.getUnmatchedArguments();
-    // What is missing may be what an unknown option was meant to be.
+    // An unknown option may be the missing one, misspelt.
     if (failure instanceof MissingParameterException && !unknown.isEmpty()) {
       return usage(new UnmatchedArgumentException(commandLine, unknown));
     }
@@ -100,7 +100,7 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
     return failure.getMessage();
   }
 
-  /** Reports what a command threw. */
+  /** Reports an exception of a command. */
   int failed(Throwable failure, PrintWriter err, boolean verbose) {
     Throwable cause = unwrapped(failure);
     String explained = isOurs(cause) || isHeapFull(cause) ? null : JvmErrors.explain(cause);
@@ -119,7 +119,7 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
     };
   }
 
-  /** Whether the arguments ask for stack traces; also where they could not be parsed. */
+  /** Whether the arguments ask for stack traces, even when they could not be parsed. */
   static boolean verbose(String... args) {
     return Arrays.stream(args)
         .takeWhile(arg -> !arg.equals("--"))
@@ -147,8 +147,8 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
   }
 
   /**
-   * Errors that we declare carry a message made for the reader. Of anything else the type is needed
-   * too, and where it is not about a file it is a defect of ours, and the line says how to see
+   * The message of an error. Erda's exceptions carry messages for users. For others the type is
+   * added, and if they are not about a file they are a defect of Erda, and the line says how to see
    * more.
    */
   private static String message(Throwable cause) {
@@ -167,8 +167,8 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
   }
 
   /**
-   * Whether it failed because this process may open no more files. A part of the JVM that can't be
-   * loaded for that does not say so; then no file can be opened now either.
+   * Whether it failed because this process may open no more files. An error of the JVM that it
+   * can't load a class for that reason does not tell; then opening any file fails now, too.
    */
   private static boolean lacksFiles(Throwable failure) {
     for (Throwable each = failure; each != null; each = each.getCause()) {
@@ -190,13 +190,13 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
     return failure.getMessage() != null && failure.getMessage().contains(LINUX_TOO_MANY_FILES);
   }
 
-  /** Whether it is the server's process that may open no more files: its answer says so. */
+  /** Whether the server's process may open no more files, as its answer says. */
   private static boolean saidByServer(Throwable cause) {
     return cause instanceof ErdaException.Unavailable
         && cause.getMessage().contains(": " + Result.name(Result.NOT_NOW) + ": ");
   }
 
-  /** An OutOfMemoryError may be about threads, too. */
+  /** Whether an OutOfMemoryError is about the heap; it may be about threads, too. */
   private static boolean isHeapFull(Throwable cause) {
     return cause instanceof OutOfMemoryError
         && (cause.getMessage() == null || !cause.getMessage().contains("native thread"));
@@ -213,7 +213,10 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
     return e.getClass().getName().startsWith("io.erda.");
   }
 
-  /** What a user, a file or a peer said may be in it: a terminal is to obey none of that. */
+  /**
+   * Makes a message one line without control characters: it may contain text from a user, a file or
+   * a peer, which a terminal must not interpret.
+   */
   private static String oneLine(String message) {
     return OneLine.of(LINE_END.matcher(message.strip()).replaceAll("; "));
   }

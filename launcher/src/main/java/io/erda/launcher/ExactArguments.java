@@ -10,18 +10,18 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The arguments of this process, byte for byte. The JVM decodes them by the locale, and what the
- * locale has no character for becomes U+FFFD: in the C locale of cron jobs and services every byte
- * that is not ASCII, so that two keys would become one. The kernel still has the bytes.
+ * The arguments of this process, byte for byte. The JVM decodes them by the locale, and bytes for
+ * which the locale has no character become U+FFFD: in the C locale of cron jobs and services every
+ * byte that is not ASCII, so that two keys would become one. The kernel still has the bytes.
  */
 final class ExactArguments {
   private static final Path COMMAND_LINE = Path.of("/proc/self/cmdline");
   private static final char REPLACEMENT = '\uFFFD';
 
   /**
-   * What {@code args} were before the JVM decoded them, as {@link ExactText}.
+   * Returns the bytes that the JVM decoded to {@code args}, as {@link ExactText}.
    *
-   * @throws UserError when characters were lost and can't be had again
+   * @throws UserError when characters were lost and can't be recovered
    */
   static String[] of(String[] args) {
     byte[] commandLine;
@@ -63,14 +63,14 @@ final class ExactArguments {
     return words;
   }
 
-  /** Whether a word may be what the JVM decoded: every locale keeps ASCII as it is. */
+  /** Whether the JVM may have decoded a word to this text: every locale keeps ASCII. */
   private static boolean agrees(String decoded, String exact) {
     return ascii(decoded).equals(ascii(exact));
   }
 
   private static String ascii(String text) {
     StringBuilder ascii = new StringBuilder();
-    // No stream: their classes would be a good part of what a short command loads.
+    // No stream, because loading its classes would take a good part of a short command's time.
     for (int i = 0; i < text.length(); i++) {
       if (text.charAt(i) < 0x80) {
         ascii.append(text.charAt(i));

@@ -10,7 +10,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
-/** Completion for the fish shell, which picocli makes no script for: a line for each word. */
+/** Completion for the fish shell, for which picocli makes no script: a line for each word. */
 final class FishCompletion {
   private final String name;
   private final PrintWriter out;
@@ -82,8 +82,8 @@ final class FishCompletion {
   }
 
   /**
-   * Where a word is offered: behind all words of a path, and before any of those that would lead
-   * further.
+   * The condition for offering a word: after all words of a path, and before any word that would
+   * lead further.
    */
   private static String condition(List<String> path, List<String> before) {
     List<String> conditions = new ArrayList<>();

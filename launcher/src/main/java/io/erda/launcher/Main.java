@@ -16,14 +16,14 @@ import picocli.CommandLine;
  * The {@code ./erda} command line.
  *
  * <p>Exit codes: 0 = done, 1 = it failed, 2 = the command line was wrong, 3 = the key has no value,
- * 4 = {@code eval run} missed nothing, and did not judge all goals, 141 = whoever read the output
- * has left. What fails says so in one line on standard error that begins with {@code erda: }; a
+ * 4 = {@code eval run} missed no goal, but did not judge all, 141 = the reader of the output has
+ * left. A failure is reported in one line on standard error that begins with {@code erda: }; a
  * stack trace is shown only with {@code -v} or {@code ERDA_TRACE=1}.
  */
 public final class Main {
   private static final int OUTPUT_BUFFER_BYTES = 8192;
 
-  /** What a shell makes of a process that SIGPIPE ended. */
+  /** The exit code that a shell gives a process that SIGPIPE ended. */
   private static final int READER_LEFT = 141;
 
   private Main() {}
@@ -37,11 +37,11 @@ public final class Main {
     PrintWriter err = writer(System.err);
     int exitCode = run(out, err, "1".equals(System.getenv("ERDA_TRACE")), true, args);
     System.out.flush();
-    // Not a plain return: a thread that a failed command left behind must not keep the process.
+    // Not a return, because a thread left behind by a failed command would keep the process alive.
     System.exit(outcome(exitCode, output, err));
   }
 
-  /** A result that did not get through is a failure, whatever the command says. */
+  /** The exit code: output that could not be written is a failure, whatever the command returns. */
   private static int outcome(int exitCode, CheckedOutput output, PrintWriter err) {
     if (output.failure() == null || exitCode != 0) {
       return exitCode;
@@ -63,8 +63,7 @@ public final class Main {
   }
 
   /**
-   * @param ofProcess whether {@code args} are this process's own, of which the kernel knows the
-   *     bytes
+   * @param ofProcess whether {@code args} are this process's own, whose bytes the kernel knows
    */
   private static int run(
       PrintWriter out, PrintWriter err, boolean trace, boolean ofProcess, String... args) {
@@ -73,7 +72,7 @@ public final class Main {
       String[] exact = ofProcess ? ExactArguments.of(args) : args;
       Callable<Integer> plain = PlainCommand.of(exact);
       return plain != null ? plain.call() : commandLine(out, err, report, args).execute(exact);
-    } catch (Throwable e) { // picocli hands us exceptions only; an Error comes through
+    } catch (Throwable e) { // picocli passes only exceptions; an Error gets here
       return report.failed(e, err, ErrorReport.verbose(args));
     } finally {
       out.flush();
@@ -89,7 +88,7 @@ public final class Main {
         .setExecutionExceptionHandler(report)
         .setParameterExceptionHandler(report)
         .setCaseInsensitiveEnumValuesAllowed(true)
-        // A key may begin with @; picocli would take it for the name of a file of arguments.
+        // A key may begin with @, which picocli would take for the name of a file of arguments.
         .setExpandAtFiles(false)
         .registerConverter(Path.class, new FilePath());
   }

@@ -13,16 +13,16 @@ import java.util.zip.ZipInputStream;
 import java.util.zip.ZipOutputStream;
 
 /**
- * Brings the classes of a jar to a newer version of class files, and changes nothing else of them.
- * The class cache takes no class of before Java 6 (JEP 483 leaves to the old verifier what has no
- * stack maps), and those of picocli, which each command loads, are of Java 5: to read and to verify
- * them takes about a quarter of a short command's time.
+ * Converts the classes of a jar to a newer version of class files, and changes nothing else in
+ * them. The class cache (JEP 483) does not take classes without stack maps, from before Java 6, and
+ * those of picocli, which each command loads, are of Java 5: reading and verifying them takes about
+ * a quarter of a short command's time.
  *
- * <p>Usage: {@code NewerClassFiles JAR...}, on a class path with the jars. A jar in which something
- * can't be read stays as it is; then commands only start slower.
+ * <p>Usage: {@code NewerClassFiles JAR...}, on a class path with the jars. A jar that can't be read
+ * completely stays as it is; then commands only start more slowly.
  */
 final class NewerClassFiles {
-  /** The first version whose classes have stack maps, by which they are verified. */
+  /** The first version whose classes have stack maps for the verifier. */
   private static final int WITH_STACK_MAPS = ClassFile.JAVA_6_VERSION;
 
   private NewerClassFiles() {}
@@ -33,7 +33,7 @@ final class NewerClassFiles {
     }
   }
 
-  /** The jar has its place when it is whole, and the time that the old one had. */
+  /** Converts a jar. The new file replaces the jar when it is whole, and keeps its time. */
   static void renew(Path jar) throws IOException {
     Path next = jar.resolveSibling(jar.getFileName() + ".next");
     try {
@@ -67,7 +67,7 @@ final class NewerClassFiles {
     }
     return files.transformClass(
         old,
-        // Stack maps are made for bodies that are written anew, and for no others.
+        // Stack maps are only made for bodies that are written anew.
         ClassTransform.transformingMethodBodies(CodeBuilder::with)
             .andThen(
                 ClassTransform.endHandler(

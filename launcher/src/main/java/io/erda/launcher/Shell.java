@@ -25,7 +25,7 @@ final class Shell {
   private boolean ended;
   private int firstFailure;
 
-  /** What a command gets for standard input where the shell's own lines come from there. */
+  /** The standard input of commands when the shell reads its own lines from standard input. */
   private static final class NoInput extends InputStream {
     @Override
     public int read() {
@@ -39,7 +39,7 @@ final class Shell {
   }
 
   /**
-   * @param uri the store that commands are for which name none; null: they have to
+   * @param uri the store of commands that name none; null: commands must name one
    */
   Shell(String uri, PrintWriter out, PrintWriter err) {
     this.uri = uri;
@@ -47,14 +47,14 @@ final class Shell {
     this.err = err;
   }
 
-  /** Whether a line has said that no other follows. */
+  /** Whether a line has ended the shell. */
   boolean ended() {
     return ended;
   }
 
   /**
-   * Runs the lines of a stream, whose bytes are taken as they are. A command that wants standard
-   * input fails: it would take lines for it. Returns the exit code of the first command that
+   * Runs the lines of a stream, taking their bytes exactly. A command that reads standard input
+   * fails, because it would read the shell's lines. Returns the exit code of the first command that
    * failed, or 0.
    */
   int run(InputStream lines) throws IOException {
@@ -111,12 +111,12 @@ final class Shell {
       case "shell" -> {
         return wrong("this is a shell already");
       }
-      // A server is a process of its own, and a shell does not have the whole class path.
+      // A server needs its own process, and a shell does not have the whole class path.
       case "server", "classpath" -> {
         return notHere(words.getFirst());
       }
       default -> {
-        // Their JVM has flags of its own.
+        // These commands need a JVM with other flags.
         if (ErdaCommand.isProvided(words.getFirst())) {
           return notHere(words.getFirst());
         }
@@ -135,7 +135,10 @@ final class Shell {
     return WRONG_USAGE;
   }
 
-  /** Names the shell's store in a command that needs one and names none; values get lines. */
+  /**
+   * Adds the shell's store to a command that needs one and names none; makes values end with line
+   * ends.
+   */
   private void complete(List<String> words) {
     String name = words.getFirst();
     CommandLine command = ErdaCommand.commandLine(name).getSubcommands().get(name);

@@ -5,9 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The words of a line, quoted as in a POSIX shell (Shell Command Language, 2.2): everything between
- * two ' is as it is; between two " a \ quotes ", \, $ and `, and is a \ otherwise; elsewhere it
- * quotes the character behind it. What stands side by side is one word.
+ * The words of a line, quoted as in a POSIX shell (Shell Command Language, 2.2): text between two '
+ * is literal; between two " a \ quotes ", \, $ and `, and is literal otherwise; elsewhere it quotes
+ * the character behind it. Adjacent parts are one word.
  */
 final class ShellWords {
   private static final String BLANKS = " \t\r";
@@ -24,7 +24,7 @@ final class ShellWords {
   /**
    * The words of {@code line}.
    *
-   * @throws UserError when a quote has no other half, or nothing is behind the last \
+   * @throws UserError when a quote is not closed, or nothing follows the last \
    */
   static List<String> of(String line) {
     ShellWords words = new ShellWords(line);
@@ -35,7 +35,7 @@ final class ShellWords {
     return all;
   }
 
-  /** Returns whether there is something behind the blanks. */
+  /** Skips blanks. Returns whether something follows. */
   private boolean skipBlanks() {
     while (at < line.length() && isBlank(line.charAt(at))) {
       at++;

@@ -23,10 +23,10 @@ import picocli.AutoComplete;
 final class Terminals {
   private static final String PROMPT = "erda> ";
 
-  /** What a shell makes of a process that SIGINT ended. */
+  /** The exit code that a shell gives a process that SIGINT ended. */
   private static final int INTERRUPTED = 130;
 
-  /** Runs what is typed on this process's terminal, until the user ends it. Returns 0. */
+  /** Runs the lines typed on this process's terminal, until the user ends it. Returns 0. */
   static int interact(Shell shell) throws IOException {
     try (Terminal terminal = TerminalBuilder.builder().system(true).build()) {
       return interact(shell, terminal, history());
@@ -34,7 +34,7 @@ final class Terminals {
   }
 
   /**
-   * @param history the file where lines are remembered; null: they are forgotten
+   * @param history the file of the history; null: there is none
    */
   static int interact(Shell shell, Terminal terminal, Path history) {
     LineReader reader =
@@ -42,7 +42,7 @@ final class Terminals {
             .terminal(terminal)
             .appName("erda")
             .completer(completer())
-            // An exclamation mark is one.
+            // An exclamation mark has no special meaning.
             .option(LineReader.Option.DISABLE_EVENT_EXPANSION, true)
             .build();
     if (history != null) {
@@ -55,7 +55,7 @@ final class Terminals {
         shell.run(reader.readLine(PROMPT));
         interrupts.forget();
       } catch (UserInterruptException e) {
-        // Ctrl-C takes the line back.
+        // Ctrl-C drops the line.
       } catch (EndOfFileException e) {
         return 0;
       }
@@ -64,8 +64,8 @@ final class Terminals {
   }
 
   /**
-   * Ctrl-C within a command interrupts it, which ends one that waits. The second one ends the
-   * process, as it does outside of a shell.
+   * Ctrl-C within a command interrupts it, which ends a command that waits. A second one ends the
+   * process, as outside of a shell.
    */
   private static final class Interrupts implements Terminal.SignalHandler {
     private final Thread commands;
@@ -75,7 +75,7 @@ final class Terminals {
       this.commands = commands;
     }
 
-    /** The command is over. For the thread that runs commands. */
+    /** Notes that the command is over. For the thread that runs commands. */
     void forget() {
       ofCommand.set(0);
       Thread.interrupted();
@@ -108,7 +108,7 @@ final class Terminals {
     };
   }
 
-  /** The user's own file, which nobody else may read; null where there can be none. */
+  /** The history file, which only the user may read; null when there can be none. */
   private static Path history() {
     String state = System.getenv("XDG_STATE_HOME");
     Path directory =

@@ -9,14 +9,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 /**
- * What {@code ./erda} records its class caches from, once for each build. Classes that this loads,
- * and profiles of methods that it runs, are there at once when a later JVM starts (JEP 483, JEP
- * 515). All of a cache's classes are loaded then, whether they are needed or not, so there are two:
- * one of everything, and one of what the commands need that are over in a moment.
+ * The run from which {@code ./erda} records its class caches, once for each build. Later JVMs start
+ * with the classes that it loads, and with the profiles of methods that it runs (JEP 483, JEP 515).
+ * A JVM loads all classes of its cache, needed or not, so there are two caches: one of everything,
+ * and one for short commands.
  *
- * <p>Usage: {@code TrainingRun DIRECTORY}, which must not exist yet and is left behind: a small
+ * <p>Usage: {@code TrainingRun DIRECTORY}, which must not exist yet and is not removed: a small
  * store is served, used by a client and by the short commands, closed, and opened again. {@code
- * TrainingRun --uri URI}: the short commands alone, with a server that somebody else has started.
+ * TrainingRun --uri URI}: only the short commands, with a server that is already running.
  */
 final class TrainingRun {
   private static final int KEYS = 2_000;
@@ -31,7 +31,7 @@ final class TrainingRun {
     } else {
       run(Path.of(args[0]));
     }
-    // As Main ends: the cache is made on the way out.
+    // Exit as Main does: the cache is made at the exit.
     System.exit(0);
   }
 
@@ -96,10 +96,11 @@ final class TrainingRun {
     command(0, line);
   }
 
-  /** One that fails where it should not would be trained for its error message. */
+  /** Runs a command. One that failed unexpectedly would be trained for its error message. */
   private static void command(int expected, String... line) {
     PrintWriter nowhere = new PrintWriter(Writer.nullWriter());
-    // They are not this process's own, and stay as they are; but what looks at them is loaded.
+    // These are not the process's own arguments and stay unchanged; the call loads the class that
+    // examines them.
     int exitCode = Main.run(nowhere, nowhere, false, ExactArguments.of(line));
     if (exitCode != expected) {
       throw new IllegalStateException(String.join(" ", line) + ": exit code " + exitCode);

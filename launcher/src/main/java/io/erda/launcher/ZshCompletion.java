@@ -10,9 +10,8 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
 /**
- * Completion for zsh in zsh's own terms, so that it shows what each word is for: a function for
- * each command. The script can be read by {@code source}, and lie in a directory of {@code fpath}
- * as {@code _erda}.
+ * Completion for zsh with descriptions of the words: a function for each command. The script can be
+ * read by {@code source}, or lie in a directory of {@code fpath} as {@code _erda}.
  */
 final class ZshCompletion {
   private final String name;
@@ -85,7 +84,7 @@ final class ZshCompletion {
 
   private void option(OptionSpec option) {
     boolean takesOne = option.arity().max() > 0;
-    // It is offered once, unless it may be said often.
+    // An option is offered once, unless it may be repeated.
     String but = option.isMultiValue() ? "*" : "(" + String.join(" ", option.names()) + ")";
     String what = "[" + escaped(first(option.description()), "[]:") + "]";
     String value = takesOne ? ":" + escaped(option.paramLabel(), ":") + ":" + values(option) : "";
@@ -104,8 +103,8 @@ final class ZshCompletion {
   }
 
   /**
-   * What completes a value; an empty list where nobody but the user knows. Words that are only
-   * described would keep options beside them from being completed.
+   * The zsh action that completes a value; empty when only the user can know the value. Words that
+   * are only described would prevent the completion of options.
    */
   private static String values(ArgSpec of) {
     Class<?> type = of.auxiliaryTypes().length > 0 ? of.auxiliaryTypes()[0] : of.type();

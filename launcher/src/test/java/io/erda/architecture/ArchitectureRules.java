@@ -117,7 +117,7 @@ final class ArchitectureRules {
     for (JavaClass from : classes) {
       String room = module(from);
       if (room.isEmpty()) {
-        continue; // What is in the root package knows the rooms.
+        continue; // Classes of the root package may use the other packages.
       }
       if (!arrows.containsKey(room)) {
         found.add(from.getName() + " is in a room without arrows: " + room);

@@ -121,7 +121,7 @@ class BackupCommandTest {
     assertEquals(0, StoreVerifier.verify(directory.resolve("other")).findingsCount());
   }
 
-  /** Found by a review: the backup to a FIFO waited for ever, for somebody who writes. */
+  /** Found by a review: the backup to a FIFO waited for a writer, for ever. */
   @Test
   void whatIsNoDirectoryIsRefusedAtOnce() throws Exception {
     Path fifo = directory.resolve("fifo");

@@ -197,7 +197,7 @@ class CommandsTest {
     }
   }
 
-  /** Nobody is waited for longer than two seconds, which may have passed before it is shown. */
+  /** A client is waited for at most two seconds, which may have passed before it is shown. */
   private String statsWith(String text, ErdaServer server, ErdaClient client, String... options) {
     for (int round = 0; round < 100; round++) {
       for (int i = 0; i < 500; i++) {

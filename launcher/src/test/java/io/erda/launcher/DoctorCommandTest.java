@@ -85,7 +85,7 @@ class DoctorCommandTest {
     assertTrue(named > 0, "no limit was too low");
   }
 
-  /** A number in /proc/sys is one digit to who reads it in small pieces. */
+  /** Read in small pieces, a number in /proc/sys is one digit. */
   @Test
   void whatTheKernelSaysIsReadWhole() throws Exception {
     CommandShell.Ended ended =

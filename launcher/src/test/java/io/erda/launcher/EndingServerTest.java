@@ -291,7 +291,9 @@ class EndingServerTest {
     }
   }
 
-  /** Whoever ends a server whose store was read-only hears of it, though the end was in order. */
+  /**
+   * Ending a server whose store was read-only is reported as a failure, even if it ends in order.
+   */
   @Test
   void theEndOfAReadOnlyStoreIsNoSuccess() throws Exception {
     Process server = start(java(flags(), classPath(), server()));

@@ -36,7 +36,10 @@ class ErrorReportTest {
         said(new UncheckedIOException("table-1", cause)));
   }
 
-  /** Found by a review: who heard it of the server was told to raise a limit of his own. */
+  /**
+   * Found by a review: a user was told to raise a limit of the client when the server had reached
+   * its own.
+   */
   @Test
   void whoHasTooManyFilesOpenIsTold() {
     String own = said(new FileSystemException("/d", null, "Too many open files"));

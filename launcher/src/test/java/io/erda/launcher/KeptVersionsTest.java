@@ -59,7 +59,7 @@ class KeptVersionsTest {
   private static final Duration LONG = Duration.ofSeconds(60);
   private static final int TRIES = 60;
 
-  /** Of keys, bytes: the hash is computed in other ways for short and for long ones. */
+  /** Lengths of keys, bytes: the hash is computed differently for short and for long ones. */
   private static final List<Integer> LENGTHS = List.of(1, 7, 16, 100, 200, 400);
 
   private static final String PROTOCOL = "io.erda.protocol.Protocol.VERSION";
@@ -196,7 +196,7 @@ class KeptVersionsTest {
     return true;
   }
 
-  /** A store that both open in turn: each finds what the other has put. */
+  /** Both versions open a store in turn: each finds the other's values. */
   @ParameterizedTest(name = "{0}: {1}, {2}")
   @MethodSource("pairsThatUnderstand")
   void bothUnderstandEachOther(String kept, String who, String device) throws IOException {

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Commands whose output has no end of its own end when nobody reads it, as {@code head} does. */
+/** Commands with endless output end when their reader has left, as {@code head} does. */
 class LostReaderTest {
   private static final ServerOptions SMALL =
       ServerOptions.DEFAULTS
@@ -28,7 +28,7 @@ class LostReaderTest {
 
   private static final int VALUE_BYTES = 100_000;
 
-  /** The end of a pipe that nobody reads, which counts how often it is written to. */
+  /** A pipe without a reader, which counts the writes. */
   private static final class Broken extends OutputStream {
     private int writes;
 

@@ -46,9 +46,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Somebody renames, replaces or removes the directory of a store that is in use, with processes and
- * files that are real. The store takes no more puts and says why; what was acknowledged is where
- * the directory is; and nobody else's files are touched.
+ * The directory of a store that is in use is renamed, replaced or removed, with real processes and
+ * files. The store takes no more puts and tells why; acknowledged values are in the directory,
+ * wherever it is; and other files are not touched.
  */
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @Tag("long")
@@ -376,9 +376,9 @@ class MovedStoreTest {
   }
 
   /**
-   * The record of a clean stop is about the files that have the names: it vouched for a table that
-   * somebody had put in the place of the one in use, so that {@code verify} found nothing wrong
-   * with values that were older than what was acknowledged.
+   * The record of a clean stop applies to the files that have the names: it proved a table that had
+   * replaced the one in use, so that {@code verify} accepted values that were older than the
+   * acknowledged ones.
    */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
@@ -439,7 +439,7 @@ class MovedStoreTest {
     }
   }
 
-  /** Who only reads sees one store, and never files of two. */
+  /** A client that only reads sees one store, and never files of two. */
   @ParameterizedTest
   @EnumSource
   void aReaderOfTheFilesIsNotLedElsewhere(Move move) throws Exception {

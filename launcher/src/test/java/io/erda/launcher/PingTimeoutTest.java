@@ -32,7 +32,7 @@ class PingTimeoutTest {
           .withBuckets(256)
           .withListening(List.of(new Listening("erda", "127.0.0.1:0", Map.of())));
 
-  /** A server sends less to one who connects, and more with all its figures. */
+  /** A server sends fewer bytes when a client connects, and more with all its figures. */
   private static final long CONNECT_BYTES_MAX = 1_000;
 
   private static final long CONNECT_NS = 1_200_000_000;
@@ -102,7 +102,7 @@ class PingTimeoutTest {
     try (ErdaServer server = ErdaServer.start(directory.resolve("data"), SMALL)) {
       int port = URI.create(server.uris().get(1)).getPort();
       try (SlowWay way = new SlowWay(port)) {
-        // The answer comes in time for whoever begins to count when it is connected.
+        // The answer would be in time if the time-out began after connecting.
         assertEquals(1, run("ping", "--timeout", "2", "--uri", way.uri()));
       }
     }

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is expected here is what a POSIX shell makes of the same line. */
+/** The expected words are those that a POSIX shell makes of the same line. */
 class ShellWordsTest {
   private static void assertWords(String line, String... words) {
     assertEquals(List.of(words), ShellWords.of(line), line);

@@ -108,10 +108,10 @@ class StatsPageTest {
     }
     Set<String> all = new TreeSet<>();
     FigureCatalogue.all().forEach(each -> all.add(each.name()));
-    // Those of a region or client are there while the cleaner works.
+    // Figures of a region or client only exist while the cleaner works.
     all.removeIf(name -> name.contains("HEAD"));
     told.removeIf(name -> name.contains("HEAD"));
-    // Those of an RDMA device are there where there is one.
+    // Figures of an RDMA device only exist with such a device.
     all.removeIf(name -> name.startsWith("rdma."));
     assertEquals(all, told);
   }

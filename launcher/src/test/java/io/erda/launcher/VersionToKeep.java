@@ -57,7 +57,7 @@ final class VersionToKeep {
     }
     try (OutputStream out = Files.newOutputStream(jar);
         ZipOutputStream zip = new ZipOutputStream(out)) {
-      // What is kept is packed by gzip, over all of it.
+      // The archive is stored without compression, because gzip compresses all of it.
       zip.setLevel(0);
       for (Map.Entry<String, byte[]> file : files.entrySet()) {
         ZipEntry entry = new ZipEntry(file.getKey());

@@ -1,8 +1,8 @@
 package io.erda.simulation;
 
 /**
- * How far one end is with the messages of the other, by their numbers, and whether it has taken
- * back its own: see {@link io.erda.rdma.Claims}.
+ * The numbers of the messages that one end has claimed and finished of the other's, and whether it
+ * has taken back its own: see {@link io.erda.rdma.Claims}.
  */
 final class ClaimCounts {
   private long claimed;
@@ -19,7 +19,7 @@ final class ClaimCounts {
     return claimed;
   }
 
-  /** What was claimed has taken effect or never will. */
+  /** Notes that the claimed messages have taken effect or never will. */
   void finish() {
     finished = claimed;
   }
@@ -29,7 +29,7 @@ final class ClaimCounts {
   }
 
   /**
-   * This end takes back whatever the other did not claim.
+   * Notes that this end takes back the messages that the other end did not claim.
    *
    * @param claimedThen the last message that may take effect
    */

@@ -21,20 +21,20 @@ final class CompletionQueue {
   private boolean closed;
 
   /**
-   * @param activity is called whenever there is one more
+   * @param activity is called for each new completion
    */
   CompletionQueue(Runnable activity) {
     this.activity = activity;
   }
 
-  /** PostedWork that this end posted has ended. */
+  /** Notes that work of this end has ended. */
   void workEnded(PostedWork work, int status) {
     ownWork++;
     int length = status == Status.SUCCESS ? work.length : 0;
     push(new Completion(work.wrId, work.opcode, status, length, 0, true, 0));
   }
 
-  /** The connection begins or ends. */
+  /** Notes that the connection begins or ends. */
   void event(int opcode, int status) {
     push(new Completion(0, opcode, status, 0, 0, false, 0));
   }
@@ -43,7 +43,7 @@ final class CompletionQueue {
     push(new Completion(wrId, Opcode.RECEIVE, Status.FLUSHED, 0, 0, false, 0));
   }
 
-  /** A message of the other end's has come into a receive. */
+  /** Notes that a message of the other end has come into a receive. */
   void received(long wrId, int status, PostedWork message) {
     int opcode = message.opcode == Opcode.WRITE_IMM ? Opcode.RECEIVE_IMM : Opcode.RECEIVE;
     push(new Completion(wrId, opcode, status, message.length, message.imm, false, message.message));
@@ -74,17 +74,20 @@ final class CompletionQueue {
     return count;
   }
 
-  /** Completions of work that this end posted: they hold its place in the send queue. */
+  /**
+   * Number of completions of this end's work that were not polled: they hold places in the send
+   * queue.
+   */
   int ownWork() {
     return ownWork;
   }
 
-  /** The number of the last message of the other end's that was polled; 0 before the first. */
+  /** The number of the other end's last message that was polled; 0 before the first. */
   long messagePolled() {
     return messagePolled;
   }
 
-  /** Nobody polls any more. */
+  /** Notes that this end is not polled any more. */
   void close() {
     closed = true;
     waiting.clear();

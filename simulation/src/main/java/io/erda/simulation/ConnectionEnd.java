@@ -3,8 +3,8 @@ package io.erda.simulation;
 import io.erda.rdma.Device;
 
 /**
- * What one end of a connection has, and the other end's work reaches: its memory, its receives, and
- * whether it is there.
+ * The parts of one end of a connection that the other end's work reaches: its memory, its receives
+ * and its state.
  */
 final class ConnectionEnd {
   private enum Phase {
@@ -44,14 +44,14 @@ final class ConnectionEnd {
     become(Phase.ENDED);
   }
 
-  /** Nothing is reported here any more. */
+  /** Closes the end: nothing is reported here any more. */
   void close() {
     become(Phase.CLOSED);
     completions.close();
     receives.clear();
   }
 
-  /** The process that it belongs to has died. */
+  /** Notes that the process of this end has died. */
   void crash() {
     crashed = true;
   }
@@ -72,7 +72,7 @@ final class ConnectionEnd {
     return phase == Phase.CLOSED;
   }
 
-  /** Whether it wants nothing more, as far as the other end can see it. */
+  /** Whether the other end can see that this one has left. */
   boolean hasLeft() {
     return claims.isWithdrawn() || isClosed() && !crashed;
   }

@@ -2,7 +2,7 @@ package io.erda.simulation;
 
 import java.util.random.RandomGenerator;
 
-/** The times that hops between posters, NICs and memory take, by the model and the seed. */
+/** The times of hops between posters, NICs and memory, by the model and the seed. */
 final class Hops {
   final VirtualTime time;
   final RandomGenerator random;
@@ -18,22 +18,22 @@ final class Hops {
     return model.hop(baseNs, random);
   }
 
-  /** From a poster to the other end's memory. */
+  /** Time from a poster to the other end's memory. */
   long thereNs() {
     return ns(model.postNs()) + ns(model.wireNs()) + ns(model.landNs());
   }
 
-  /** From the other end's NIC to the poster's completion queue. */
+  /** Time from the other end's NIC to the poster's completion queue. */
   long backNs() {
     return ns(model.wireNs()) + ns(model.completionNs());
   }
 
-  /** What the bytes themselves add on the wire. */
+  /** Additional time on the wire for the bytes. */
   long bytesNs(int length) {
     return length * model.wireNsPerKib() >>> 10;
   }
 
-  /** When something lands that arrives now. */
+  /** When a store lands that arrives now. */
   long landsAtNs() {
     return time.nowNs() + ns(model.landNs());
   }

@@ -4,36 +4,36 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Stores that land later than anybody expects: their poster was stopped in the middle of them, its
- * connection is closed, or the process that they are for has died.
+ * Stores that land unexpectedly late: their poster was stopped in the middle of them, its
+ * connection is closed, or the responder's process has died.
  */
 final class LateStores {
   private static final int STOPPED_ODDS = 256;
   private static final int STOPPED_ODDS_OFTEN = 32;
 
-  /** Stores that go on though nobody waits for them any more. */
+  /** Stores that go on although no completion is awaited any more. */
   private final List<PostedWork> begun = new ArrayList<>();
 
   private int stoppedOdds = STOPPED_ODDS;
   private long unfenced;
 
-  /** Posters are stopped in the middle of a store more often from now on. */
+  /** Makes posters stop in the middle of a store more often. */
   void often() {
     stoppedOdds = STOPPED_ODDS_OFTEN;
   }
 
-  /** The poster is stopped in the middle of one store in so many, where it stores itself. */
+  /** One in so many stores that a poster does itself is interrupted by a stop. */
   int stoppedOdds() {
     return stoppedOdds;
   }
 
-  /** A store goes on, and nobody waits for it. */
+  /** Notes that a store goes on although its completion is not awaited. */
   void goesOn(PostedWork work) {
     assert work.isStore() && work.region != null : "only what has begun to store goes on";
     begun.add(work);
   }
 
-  /** A store landed, or went on, after the responder's process had died. */
+  /** Counts a store that landed, or went on, after the responder's process had died. */
   void countUnfenced() {
     unfenced++;
   }
@@ -42,7 +42,7 @@ final class LateStores {
     return unfenced;
   }
 
-  /** How many go on into files of these disks. */
+  /** Number of such stores into files of these disks. */
   int count(List<SimulatedDisk> disks) {
     begun.removeIf(work -> work.isMoved() || work.isStopped());
     int count = 0;
@@ -52,7 +52,7 @@ final class LateStores {
     return count;
   }
 
-  /** The power of the host with these disks fails, and who stores there fails with it. */
+  /** Stops the stores into these disks, because the host's power fails, and that of its posters. */
   void stop(List<SimulatedDisk> disks) {
     for (PostedWork work : begun) {
       if (work.region.isOn(disks)) {

@@ -7,8 +7,8 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * The messages of one end that have come to the other and wait to be delivered there: in the order
- * posted, each when what was stored before it has landed and a receive is there.
+ * The messages of one end that have arrived at the other one and wait for delivery: in the order
+ * posted, each when all earlier stores have landed and a receive is there.
  */
 final class MessageDelivery {
   private final Hops hops;
@@ -25,9 +25,9 @@ final class MessageDelivery {
     this.sends = sends;
   }
 
-  /** A message arrived. What was stored before it has landed at that time. */
+  /** Notes that a message arrived, and when the earlier stores have landed. */
   void arrive(PostedWork message, long allLandedNs) {
-    // Ready in the order posted: so one that is dropped holds up nothing that is ready.
+    // Ready in the order posted, so that a message that is dropped delays none that is ready.
     lastReadyNs = Math.max(hops.landsAtNs(), Math.max(allLandedNs, lastReadyNs) + 1);
     waiting.add(message);
     hops.time.at(
@@ -38,7 +38,9 @@ final class MessageDelivery {
         });
   }
 
-  /** Delivers what is ready and has a receive: one without holds up the others. */
+  /**
+   * Delivers messages that are ready and have a receive; one without a receive delays the others.
+   */
   void deliver() {
     while (!waiting.isEmpty() && reach.isFarConnected()) {
       PostedWork message = waiting.peek();
@@ -56,12 +58,12 @@ final class MessageDelivery {
     }
   }
 
-  /** The SENDs that have arrived and were not delivered. */
+  /** SENDs that have arrived and were not delivered. */
   List<PostedWork> waitingSends() {
     return waiting.stream().filter(message -> message.opcode == Opcode.SEND).toList();
   }
 
-  /** No other message is delivered. */
+  /** Drops all other messages. */
   void keepOnly(Collection<PostedWork> kept) {
     waiting.retainAll(kept);
   }

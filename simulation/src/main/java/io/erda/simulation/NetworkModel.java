@@ -8,21 +8,21 @@ import java.util.random.RandomGenerator;
  *
  * @param postNs requester: doorbell and fetch of the work by its NIC
  * @param wireNs NIC to NIC, one way
- * @param wireNsPerKib more for each KiB moved
+ * @param wireNsPerKib additional time for each KiB moved
  * @param landNs responder: NIC to last-level cache or memory controller (paper 001: PCIe to LLC,
  *     200 ns there and back)
- * @param persistNs responder: cache to controller to medium, what a FLUSH waits for (paper 001: 10
- *     + 150 ns)
+ * @param persistNs responder: cache to controller to medium, the time that a FLUSH waits (paper
+ *     001: 10 + 150 ns)
  * @param completionNs requester: NIC to completion queue
- * @param spreadNs how long the pieces of one READ or WRITE are under way, at most
+ * @param spreadNs the longest time between the pieces of one READ or WRITE
  * @param piecesMax pieces of one READ or WRITE; 1 makes them atomic
- * @param jitterPercent of every hop, added by the seed
- * @param slowOdds one hop in so many is slow; 0 = none
- * @param slowFactor how much slower, at most
+ * @param jitterPercent random addition to every hop
+ * @param slowOdds one hop in this many is slow; 0 = none
+ * @param slowFactor the largest factor of a slow hop
  * @param detectNs how long an end takes to notice that the other is gone
- * @param queueDepth work of a queue pair that was posted and not yet completed; at least 256, as
- *     every device takes
- * @param receiveDepth receives of a queue pair
+ * @param queueDepth the most work of a queue pair that was posted and not yet completed; at least
+ *     256, as for every device
+ * @param receiveDepth the most receives of a queue pair
  * @param messageBytesMax longest SEND
  * @param writeCompletesEarly whether a WRITE may complete when the responder's NIC has it, before
  *     it is visible
@@ -82,7 +82,7 @@ public record NetworkModel(
   private static final long SLOW_PIECES_NS = 1 << 14;
   private static final int SLOW_PIECES = 8;
 
-  /** A model within the reach of the real ones: from calm to wild. */
+  /** A random model, realistic or worse, from calm to wild. */
   public static NetworkModel random(RandomGenerator random) {
     return new NetworkModelBuilder()
         .postNs(random.nextLong(20, 200))
@@ -107,24 +107,24 @@ public record NetworkModel(
         .build();
   }
 
-  /** The same with another answer to whether READs outlive the peer. */
+  /** A copy with another {@link #readsOutlivePeer}. */
   public NetworkModel withReadsOutlivePeer(boolean outlive) {
     return new NetworkModelBuilder(this).readsOutlivePeer(outlive).build();
   }
 
-  /** The same, but READs and WRITEs come in several pieces that take their time. */
+  /** A copy in which READs and WRITEs are split into several slow pieces. */
   public NetworkModel slowPieces() {
     return slowPieces(SLOW_PIECES_NS);
   }
 
-  /** The same, but READs and WRITEs come in several pieces within so long. */
+  /** A copy in which READs and WRITEs are split into several pieces within a time. */
   public NetworkModel slowPieces(long withinNs) {
     return new NetworkModelBuilder(this).spreadNs(withinNs).piecesMax(SLOW_PIECES).build();
   }
 
   /**
-   * The same without chance, to measure: every hop takes its time and no more, nothing is torn, and
-   * NICs store past the cache.
+   * A copy without chance, for measurements: every hop takes its time and no more, nothing is torn,
+   * and NICs store past the cache.
    *
    * @param longestMessageBytes longest SEND
    */
@@ -141,28 +141,27 @@ public record NetworkModel(
         .build();
   }
 
-  /** The same, but an end notices after so long that the other is gone. */
+  /** A copy in which an end notices after a time that the other one is gone. */
   public NetworkModel noticing(long afterNs) {
     return new NetworkModelBuilder(this).detectNs(afterNs).build();
   }
 
   /**
-   * The same, but local memory and the peer's are as a synchronous device would leave them: no
-   * WRITE completes early, no SEND is read late.
+   * A copy that behaves as a synchronous device: no WRITE completes early, no SEND is read late.
    */
   public NetworkModel prompt() {
     return new NetworkModelBuilder(this).writeCompletesEarly(false).resendsMessages(false).build();
   }
 
   /**
-   * Whether what a poster has begun to store lands whatever becomes of key and connection: READs
-   * that outlive the peer are loads of the poster's own, and so are its stores.
+   * Whether a store that its poster has begun lands even if the key or the connection is gone: when
+   * READs outlive the peer they are the poster's own loads, and its WRITEs are its own stores.
    */
   boolean storesOutliveKeys() {
     return readsOutlivePeer;
   }
 
-  /** One hop's time by the seed. */
+  /** The time of a hop, by the seed. */
   long hop(long baseNs, RandomGenerator random) {
     long ns = baseNs;
     if (jitterPercent > 0) {

@@ -1,8 +1,8 @@
 package io.erda.simulation;
 
 /**
- * Makes a {@link NetworkModel} by the names of its components; those that are not set are the other
- * one's that it began with, or 0.
+ * Makes a {@link NetworkModel} by the names of its components. Components that are not set are
+ * those of the model that it began with, or 0.
  */
 final class NetworkModelBuilder {
   private long postNs;

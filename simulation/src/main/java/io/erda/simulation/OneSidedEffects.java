@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/** What one-sided work does to the region that it reaches, and to the memory of its poster. */
+/** The effects of one-sided work on the region that it reaches, and on its poster's memory. */
 final class OneSidedEffects {
   private static final ValueLayout.OfLong LOCAL_WORD =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -71,17 +71,17 @@ final class OneSidedEffects {
     return work.region.storeWord(work.region.base + work.remoteOffset, work.value, -1);
   }
 
-  /** Loads the word that a COMPARE_AND_SWAP is about. */
+  /** Loads the word of a COMPARE_AND_SWAP. */
   static long loadWord(PostedWork work) {
     return work.region.target.get(SimulatedFile.WORD, work.region.base + work.remoteOffset);
   }
 
-  /** The poster of a COMPARE_AND_SWAP gets the word that was there. */
+  /** Stores the previous word into the memory of a COMPARE_AND_SWAP's poster. */
   static void returnWord(PostedWork work, long was) {
     work.local().set(LOCAL_WORD, work.localOffset(), was);
   }
 
-  /** With DDIO a FLUSH ends in the cache, which is durable or is not. */
+  /** Does a FLUSH. With DDIO it ends in the cache, which may not be durable. */
   static void flush(PostedWork work, boolean ddio) {
     SimulatedFile file = work.region.file;
     if (file != null && !ddio && file.disk.domain() == PersistenceDomain.MEMORY_CONTROLLER) {

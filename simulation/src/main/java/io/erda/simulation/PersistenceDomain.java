@@ -3,8 +3,8 @@ package io.erda.simulation;
 import io.erda.pmem.Survives;
 
 /**
- * What a power failure spares of the way from a store to the medium (the taxonomy's domains, paper
- * 000), or that nothing is spared.
+ * What a power failure preserves on the way from a store to the medium (the taxonomy's domains,
+ * paper 000), if anything.
  */
 public enum PersistenceDomain {
   /**
@@ -14,9 +14,9 @@ public enum PersistenceDomain {
   PAGE_CACHE(Survives.PROCESS_CRASH, false),
   /** DMP: memory and its controller's queues. A store is lost unless it was flushed and drained. */
   MEMORY_CONTROLLER(Survives.POWER_FAILURE, true),
-  /** MHP: caches too. What is visible is durable. */
+  /** MHP: caches too. Visible stores are durable. */
   MEMORY_HIERARCHY(Survives.POWER_FAILURE, false),
-  /** WSP: the buffers of the NIC too. What a NIC has received is durable. */
+  /** WSP: the buffers of the NIC too. Bytes that a NIC has received are durable. */
   WHOLE_SYSTEM(Survives.POWER_FAILURE, false);
 
   private final Survives survives;
@@ -27,12 +27,12 @@ public enum PersistenceDomain {
     this.visibleBeforeDurable = visibleBeforeDurable;
   }
 
-  /** What drained bytes survive. */
+  /** Which failures drained bytes survive. */
   public Survives survives() {
     return survives;
   }
 
-  /** Whether a store that others see may still be lost by the failure of {@link #survives()}. */
+  /** Whether the failure of {@link #survives()} may still lose a visible store. */
   public boolean visibleBeforeDurable() {
     return visibleBeforeDurable;
   }
@@ -42,7 +42,7 @@ public enum PersistenceDomain {
     return survives == Survives.POWER_FAILURE && !visibleBeforeDurable;
   }
 
-  /** Whether draining makes anything durable. */
+  /** Whether draining makes stores durable. */
   boolean drainsToDurable() {
     return survives == Survives.POWER_FAILURE;
   }

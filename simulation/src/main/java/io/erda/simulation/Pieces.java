@@ -1,8 +1,8 @@
 package io.erda.simulation;
 
 /**
- * The pieces in which the words of one READ or WRITE move, each at a time of its own. Which word
- * goes with which is the seed's: by words, by cache lines, or by runs.
+ * The pieces of one READ or WRITE, each of which moves at its own time. The seed assigns words to
+ * pieces: by words, by cache lines, or by runs.
  */
 final class Pieces {
   private static final int BY_WORDS = 0;
@@ -14,11 +14,11 @@ final class Pieces {
   private final int mode;
   private final int salt;
 
-  /** Bits of the pieces that have not moved and are not lost. */
+  /** Bit set of the pieces that have not moved and are not lost. */
   private int left;
 
   /**
-   * @param kept bits of the pieces that were not lost on the way
+   * @param kept bit set of the pieces that were not lost on the way
    */
   Pieces(int count, int seed, int kept) {
     assert count > 0 && count < Integer.SIZE : "pieces are bits";
@@ -28,7 +28,7 @@ final class Pieces {
     this.salt = seed;
   }
 
-  /** All but these are lost. */
+  /** Loses all pieces but these. */
   void keep(int kept) {
     left &= kept;
   }

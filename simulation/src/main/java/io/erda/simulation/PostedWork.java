@@ -7,22 +7,22 @@ import io.erda.rdma.Work;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Posted work: what it asks for, how far it is on its way, and what its poster hears of it. */
+/** Posted work: its parameters, its progress, and what its poster is told. */
 final class PostedWork {
-  /** How far work is on its way to take effect. */
+  /** The progress of work on its way to take effect. */
   private enum Way {
-    /** A fence holds it, or its connection ended before it was issued. */
+    /** A fence holds the work, or its connection ended before it was issued. */
     HELD,
     ON_THE_WAY,
-    /** It was on the way when the connection was cut: it may arrive yet. */
+    /** The work was on the way when the connection was cut: it may still arrive. */
     CUT_OFF,
-    /** The responder's NIC has it. */
+    /** The responder's NIC has the work. */
     ARRIVED,
-    /** A message that may be delivered: what came before it has landed. */
+    /** The work is a message that may be delivered: all earlier stores have landed. */
     READY,
-    /** Parts of it were lost: the others land, but no message follows. */
+    /** Parts of the work were lost: the others land, but no message follows. */
     TORN,
-    /** It takes no effect any more, whatever events of it are still to come. */
+    /** The work has no effect any more, whatever events of it are still to come. */
     STOPPED;
 
     boolean leadsTo(Way next) {
@@ -38,12 +38,15 @@ final class PostedWork {
     }
   }
 
-  /** The status that its poster is told. */
+  /** The status that the poster is told. */
   private enum Report {
     AWAITED,
-    /** It completed. The completion is told in the order posted. */
+    /** The work completed. Completions are told in the order posted. */
     DONE,
-    /** Nothing comes back: it was reported as flushed, or will be, or nobody is left to hear. */
+    /**
+     * The poster is not told any more: the work was or will be reported as flushed, or the poster
+     * is gone.
+     */
     UNHEARD
   }
 
@@ -54,19 +57,19 @@ final class PostedWork {
   final long remoteOffset;
   final int length;
 
-  /** What the receive of a WRITE_IMM sees. */
+  /** The immediate data of a WRITE_IMM, for its receive. */
   final int imm;
 
-  /** What a COMPARE_AND_SWAP compares with. */
+  /** The value that a COMPARE_AND_SWAP expects. */
   final long expected;
 
-  /** What an atomic operation stores. */
+  /** The value that an atomic operation stores. */
   final long value;
 
-  /** The number of a message among those of its end, from 1; 0 for what is none. */
+  /** The number of a message among those of its end, from 1; 0 when the work is no message. */
   long message;
 
-  /** What it reaches with its key; null until it has arrived, and where it was refused. */
+  /** The region of its key; null until the work has arrived, and when it was refused. */
   SimulatedRegion region;
 
   private MemorySegment local;
@@ -75,16 +78,16 @@ final class PostedWork {
   private Report report = Report.AWAITED;
   private int status = Status.SUCCESS;
 
-  /** What its words move in; null for what does not move in pieces, and before it begins to. */
+  /** Its pieces; null for work that does not move in pieces, and before the first one. */
   private Pieces pieces;
 
-  /** Which pieces were not lost on the way, as bits. */
+  /** Bit set of the pieces that were not lost on the way. */
   private int kept = -1;
 
   /**
-   * Keeps what was asked for: the caller may change the work request now.
+   * Copies a work request, which the caller may change now.
    *
-   * @param local the memory that it names; null where the work has none
+   * @param local the memory that it names; null when it names none
    */
   PostedWork(Work asked, MemorySegment local) {
     this.wrId = asked.wrId;
@@ -132,7 +135,7 @@ final class PostedWork {
     return localOffset;
   }
 
-  /** The memory it stores from may be reused from now on: it keeps what that held. */
+  /** Copies the bytes that it stores, because the poster may reuse the memory from now on. */
   void capture() {
     if (local != null && !isNonPosted()) {
       byte[] copy = new byte[length];
@@ -142,7 +145,7 @@ final class PostedWork {
     }
   }
 
-  // The way there
+  // The way there.
 
   private void become(Way next) {
     assert way.leadsTo(next) : way + " does not become " + next;
@@ -153,7 +156,7 @@ final class PostedWork {
     become(Way.ON_THE_WAY);
   }
 
-  /** The connection is cut while it is issued. */
+  /** Notes that the connection was cut after the work was issued. */
   void cutOff() {
     assert way != Way.HELD : "what is held does not arrive after a cut";
     if (way == Way.ON_THE_WAY) {
@@ -161,7 +164,7 @@ final class PostedWork {
     }
   }
 
-  /** Whether it may arrive though the connection was cut. */
+  /** Whether the work may still arrive although the connection was cut. */
   boolean mayArriveYet() {
     return way == Way.CUT_OFF || way == Way.TORN;
   }
@@ -172,7 +175,7 @@ final class PostedWork {
     }
   }
 
-  /** What came before this message has landed. */
+  /** Notes that all stores before this message have landed. */
   void ready() {
     assert isMessage() : "only messages are delivered";
     if (!isDropped()) {
@@ -184,7 +187,7 @@ final class PostedWork {
     return way == Way.READY;
   }
 
-  /** Only these of its pieces arrive, as bits. */
+  /** Loses all pieces but these, given as bits. */
   void tear(int keptPieces) {
     kept = keptPieces;
     if (pieces != null) {
@@ -195,7 +198,7 @@ final class PostedWork {
     }
   }
 
-  /** Whether it is a message no more. */
+  /** Whether it is a message that was dropped. */
   boolean isDropped() {
     return way == Way.TORN || way == Way.STOPPED;
   }
@@ -210,7 +213,7 @@ final class PostedWork {
     return way == Way.STOPPED;
   }
 
-  // Its words
+  // Its words.
 
   Pieces cut(int count, int seed) {
     assert pieces == null : "it is cut once";
@@ -222,7 +225,7 @@ final class PostedWork {
     return pieces;
   }
 
-  /** Whether nothing of it is still to move. */
+  /** Whether all its pieces have moved. */
   boolean isMoved() {
     return pieces == null || pieces.areNoneLeft();
   }
@@ -233,14 +236,14 @@ final class PostedWork {
         && other.remoteOffset - 7 < remoteOffset + length;
   }
 
-  // The way back
+  // The way back.
 
-  /** The responder refused it. */
+  /** Notes that the responder refused it. */
   void refuse() {
     status = Status.REMOTE_ACCESS;
   }
 
-  /** The responder refused what of it had not moved. */
+  /** Notes that the responder refused the pieces that had not moved. */
   void refuseRest() {
     refuse();
     if (!isDropped()) {
@@ -252,7 +255,7 @@ final class PostedWork {
     return report == Report.AWAITED && way != Way.STOPPED;
   }
 
-  /** It completes, with this status where nothing of it was refused before. */
+  /** Completes the work with this status, unless a part of it was refused before. */
   void complete(int status) {
     assert isAwaited() : "work completes once, and what was stopped does not";
     report = Report.DONE;
@@ -263,14 +266,17 @@ final class PostedWork {
     return report == Report.DONE;
   }
 
-  /** Its poster hears nothing more of it, unless it completed before. */
+  /** Tells its poster nothing more, unless it has completed. */
   void goUnheard() {
     if (report == Report.AWAITED) {
       report = Report.UNHEARD;
     }
   }
 
-  /** What its poster is told when the connection ends now, or in the order posted when done. */
+  /**
+   * The status that its poster is told when the connection ends now, or in the order posted when
+   * the work is done.
+   */
   int status() {
     return isDone() ? status : Status.FLUSHED;
   }

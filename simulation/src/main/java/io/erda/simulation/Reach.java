@@ -2,7 +2,7 @@ package io.erda.simulation;
 
 import io.erda.rdma.Opcode;
 
-/** What of the other end the work of one end still reaches. */
+/** Which parts of the other end the work of one end still reaches. */
 final class Reach {
   private final ConnectionEnd near;
 
@@ -26,7 +26,7 @@ final class Reach {
     return far;
   }
 
-  /** The wire between the ends is gone: what is posted now goes nowhere. */
+  /** Notes that the wire between the ends is gone: work posted from now on has no effect. */
   void lose() {
     lost = true;
   }
@@ -39,8 +39,8 @@ final class Reach {
    * The process of the other end has died.
    *
    * @param readsOutlive whether READs go on
-   * @param unfenced whether what this end stores lands all the same, as long as it does not notice
-   *     and nobody has opened the memory since
+   * @param unfenced whether this end's stores land nevertheless, as long as it does not notice and
+   *     the memory was not opened again
    */
   void farCrashed(boolean readsOutlive, boolean unfenced) {
     assert readsOutlive || !unfenced : "stores go on only where READs do";
@@ -61,12 +61,12 @@ final class Reach {
     unfenced = false;
   }
 
-  /** Whether the other end is there to receive messages. */
+  /** Whether the other end can receive messages. */
   boolean isFarConnected() {
     return far != null && far.isConnected();
   }
 
-  /** Whether both ends are there, and the wire. */
+  /** Whether both ends and the wire are intact. */
   boolean isWhole() {
     return near.isConnected() && !lost && isFarConnected();
   }

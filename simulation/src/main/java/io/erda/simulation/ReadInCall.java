@@ -4,8 +4,8 @@ import io.erda.rdma.Opcode;
 import java.util.function.BooleanSupplier;
 
 /**
- * READs in the call itself, as where both ends are of one host: loads of the caller, piece by
- * piece, while the others go on. Refused now and then.
+ * READs within the call, as between two ends on one host: loads in the caller's thread, piece by
+ * piece, while others go on. Refused now and then.
  */
 final class ReadInCall {
   private static final int REFUSAL_ODDS = 8;
@@ -31,7 +31,7 @@ final class ReadInCall {
   /**
    * Whether a READ in the call may be tried now.
    *
-   * @param idle whether nothing that was posted is under way, which it would overtake
+   * @param idle whether no posted work is under way, which the READ would overtake
    */
   boolean mayBegin(boolean idle) {
     return hops.model.readsOutlivePeer()
@@ -40,7 +40,7 @@ final class ReadInCall {
         && hops.random.nextInt(REFUSAL_ODDS) != 0;
   }
 
-  /** Returns whether the bytes are there. */
+  /** READs. Returns whether it succeeded. */
   boolean read(PostedWork work) {
     assert work.opcode == Opcode.READ : work.opcode;
     work.region = keys.resolve(work, reach.far().device);

@@ -20,7 +20,7 @@ final class ReceiveQueue {
     this.completions = completions;
   }
 
-  /** Returns false when it is full. */
+  /** Adds a receive. Returns false when the queue is full. */
   boolean post(long wrId, MemorySegment memory, long offset, int length) {
     if (waiting.size() >= depth) {
       return false;
@@ -33,7 +33,7 @@ final class ReceiveQueue {
     return waiting.isEmpty();
   }
 
-  /** A message comes into the receive that waits longest. */
+  /** Puts a message into the oldest receive. */
   void take(PostedWork message) {
     assert message.isReady() : "a message is received when what came before it has landed";
     Receive receive = waiting.remove();
@@ -53,7 +53,7 @@ final class ReceiveQueue {
     return Status.SUCCESS;
   }
 
-  /** No message will come. */
+  /** Flushes the receives, because no message will come. */
   void flush() {
     for (Receive receive = waiting.poll(); receive != null; receive = waiting.poll()) {
       completions.receiveFlushed(receive.wrId);

@@ -6,9 +6,9 @@ import io.erda.rdma.Opcode;
 import java.util.HashMap;
 import java.util.Map;
 
-/** The remote keys that were given out, and the registered region that each of them names. */
+/** The remote keys that were given out, and the registered region of each. */
 final class RemoteKeys {
-  /** Keys look unlike offsets and indexes, so that one taken for the other is refused. */
+  /** Makes keys look unlike offsets and indexes, so that one used as the other is refused. */
   private static final long STRIDE = 0x9E3779B97F4A7C15L;
 
   private final Map<Long, SimulatedRegion> regions = new HashMap<>();
@@ -29,7 +29,7 @@ final class RemoteKeys {
   }
 
   /**
-   * All keys are lost, and are given out once more from the first one on. Returns whether there
+   * Loses all keys, which are then given out again from the first one on. Returns whether there
    * were any.
    */
   boolean forget() {
@@ -39,7 +39,7 @@ final class RemoteKeys {
     return any;
   }
 
-  /** The region of a device that work reaches with its key; null where it is refused. */
+  /** The region of a device that work reaches with its key; null when it is refused. */
   SimulatedRegion resolve(PostedWork work, Device owner) {
     SimulatedRegion region = regions.get(work.remoteKey);
     if (region == null

@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What the NIC of the other end does with the work that one end has posted: stores land piece by
- * piece and beside each other; READs, FLUSHes and atomic operations are executed one after the
- * other, behind the stores before them.
+ * The other end's NIC, which executes the work that one end has posted: stores land piece by piece
+ * and concurrently; READs, FLUSHes and atomic operations are executed one after the other, after
+ * the stores before them.
  */
 final class Responder {
   private static final int STOPPED_NS_LOG2_MIN = 16;
@@ -68,7 +68,7 @@ final class Responder {
     }
   }
 
-  // WRITE
+  // WRITE.
 
   private void land(PostedWork work) {
     if (reach.isUnfenced()) {
@@ -111,8 +111,8 @@ final class Responder {
 
   /** Returns when the last piece moves. */
   private long schedulePieces(PostedWork work, long startNs) {
-    // Half of them in one piece: a run in which everything is torn hides what needs something
-    // whole.
+    // Half of them have one piece: in a run in which everything is torn, bugs that need something
+    // whole are not found.
     int count = hops.random.nextBoolean() ? 1 : hops.random.nextInt(1, hops.model.piecesMax() + 1);
     work.cut(count, hops.random.nextInt());
     long endNs = startNs;
@@ -120,7 +120,7 @@ final class Responder {
     if (work.isStore()
         && hops.model.storesOutliveKeys()
         && hops.random.nextInt(lateStores.stoppedOdds()) == 0) {
-      // Its poster is stopped in the middle of it.
+      // The poster is stopped in the middle of the store.
       spreadNs = 1L << hops.random.nextInt(STOPPED_NS_LOG2_MIN, STOPPED_NS_LOG2_MAX);
     }
     boolean atOnce = count == 1 && spreadNs == hops.model.spreadNs();
@@ -151,7 +151,7 @@ final class Responder {
     reach.far().traffic.moved(work, changed);
   }
 
-  // READ, FLUSH, atomics: one after the other
+  // READ, FLUSH, atomic operations: one after the other.
 
   private void execute(PostedWork work) {
     long startNs = Math.max(hops.landsAtNs(), Math.max(lastNonPostedNs, allLandedNs) + 1);
@@ -166,7 +166,7 @@ final class Responder {
     sends.completeAt(completedNs, work, Status.SUCCESS);
   }
 
-  /** Returns when it has ended. */
+  /** READs. Returns when it has ended. */
   private long read(PostedWork work, long startNs) {
     resolve(work);
     if (work.region == null) {
@@ -199,14 +199,14 @@ final class Responder {
     }
   }
 
-  // The end
+  // The end.
 
   /** The stores that have begun to land and have not ended. */
   List<PostedWork> landing() {
     return landing.stream().filter(Responder::isLanding).toList();
   }
 
-  /** These pieces of what is landing, as bits, land now. */
+  /** Lands these pieces, given as bits, of the stores that are landing. */
   void landNow(int pieces) {
     for (PostedWork work : landing) {
       for (int piece = 0; piece < work.pieces().count; piece++) {
@@ -217,7 +217,7 @@ final class Responder {
     }
   }
 
-  /** Of what has begun to land only this goes on, and nothing that comes later waits for it. */
+  /** Stops all landing stores but the spared ones; later work does not wait for any. */
   void stopAllBut(Set<PostedWork> spared) {
     for (PostedWork work : landing) {
       if (!spared.contains(work)) {
@@ -227,7 +227,7 @@ final class Responder {
     landing.clear();
   }
 
-  /** Nothing that comes later waits for what has begun to land. */
+  /** Makes later work not wait for the stores that are landing. */
   void forgetLanding() {
     landing.clear();
   }

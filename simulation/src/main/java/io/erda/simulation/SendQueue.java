@@ -11,7 +11,7 @@ import java.util.function.Consumer;
 
 /**
  * The work that one end has posted, until it is reported: held by a fence, on its way in the order
- * posted, done and waiting for what was posted before.
+ * posted, or done and waiting for earlier work.
  */
 final class SendQueue {
   private final Hops hops;
@@ -24,7 +24,7 @@ final class SendQueue {
   private long messages;
 
   /**
-   * @param arrival is called with work that comes to the other end
+   * @param arrival is called with work that reaches the other end
    */
   SendQueue(Hops hops, CompletionQueue completions, Consumer<PostedWork> arrival) {
     this.hops = hops;
@@ -32,7 +32,10 @@ final class SendQueue {
     this.arrival = arrival;
   }
 
-  /** Outstanding work takes a place, and so do completions of own work that were not polled. */
+  /**
+   * Whether the queue is full: with outstanding work, and completions of own work that were not
+   * polled.
+   */
   boolean isFull() {
     int occupied = outstanding.size() + completions.ownWork();
     assert occupied <= hops.model.queueDepth() : occupied;
@@ -54,7 +57,7 @@ final class SendQueue {
     return messages;
   }
 
-  /** PostedWork that is posted arrives no sooner than at this time. */
+  /** Makes work that is posted from now on arrive no sooner than at this time. */
   void arriveAfter(long ns) {
     assert lastArrivalNs == 0 : "something was issued already";
     lastArrivalNs = ns;
@@ -86,11 +89,9 @@ final class SendQueue {
     }
   }
 
-  // Completion
+  // Completion.
 
-  /**
-   * PostedWork completes then, if it is not stopped before and its poster is still to hear of it.
-   */
+  /** Completes work at a time, if it is not stopped before and its poster is still to be told. */
   void completeAt(long atNs, PostedWork work, int status) {
     hops.time.at(atNs, () -> complete(work, status));
   }
@@ -117,9 +118,9 @@ final class SendQueue {
     }
   }
 
-  // The end
+  // The end.
 
-  /** What is outstanding in the order posted, what is held among it. */
+  /** The outstanding work in the order posted, including held work. */
   Iterable<PostedWork> outstanding() {
     return outstanding;
   }
@@ -128,13 +129,15 @@ final class SendQueue {
     return outstanding.size();
   }
 
-  /** Reports all that is outstanding: as it is done, or else as flushed. Returns it. */
+  /**
+   * Reports all outstanding work: with its result when it is done, or else as flushed. Returns it.
+   */
   List<PostedWork> flush() {
     outstanding.forEach(this::report);
     return drain();
   }
 
-  /** Forgets all that is outstanding, and returns it. */
+  /** Removes and returns all outstanding work. */
   List<PostedWork> drain() {
     List<PostedWork> drained = new ArrayList<>(outstanding);
     outstanding.clear();
@@ -143,15 +146,13 @@ final class SendQueue {
     return drained;
   }
 
-  /** Drops the work that was not issued yet. */
+  /** Stops the work that was not issued yet. */
   void stopUnissued() {
     unissued.forEach(PostedWork::stop);
     unissued.clear();
   }
 
-  /**
-   * Nothing but this takes effect from now on. What is outstanding stays so until it is flushed.
-   */
+  /** Stops all work but the spared. It stays outstanding until it is flushed. */
   void stopAllBut(Set<PostedWork> spared) {
     for (PostedWork work : outstanding) {
       if (!spared.contains(work)) {
@@ -161,7 +162,7 @@ final class SendQueue {
     forgetStopped();
   }
 
-  /** No store that has not arrived begins any more. */
+  /** Stops the stores that have not arrived. */
   void stopStoresOnTheWay() {
     for (PostedWork work : outstanding) {
       if (isStoreOnTheWay(work)) {

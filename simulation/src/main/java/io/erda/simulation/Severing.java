@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What of the work that one end has posted still takes effect when its connection ends: as it is
- * closed, as an end notices, as the wire goes, as a process or its host dies.
+ * Decides which work of one end still takes effect when its connection ends: when an end closes or
+ * notices the loss, when the wire fails, or when a process or its host dies.
  */
 final class Severing {
   private final Hops hops;
@@ -18,7 +18,7 @@ final class Severing {
   private final MessageDelivery messages;
   private final LateStores lateStores;
 
-  /** Reported as flushed, or nobody is left to report to, and yet on the way. */
+  /** Work that is still on the way although it was reported as flushed, or its poster is gone. */
   private final List<PostedWork> stragglers = new ArrayList<>();
 
   Severing(
@@ -36,7 +36,7 @@ final class Severing {
     this.lateStores = lateStores;
   }
 
-  /** Nothing that this end posted takes effect from now on. */
+  /** Stops all work of this end. */
   void stop() {
     stopAllBut(Set.of());
     messages.keepOnly(List.of());
@@ -54,8 +54,8 @@ final class Severing {
   }
 
   /**
-   * The other end wants nothing more from here. What this end has begun to store goes on, where
-   * nothing can take that back.
+   * Stops the work of this end because the other end has closed. Stores that have begun go on if
+   * they can't be taken back.
    */
   void cutShort() {
     cutShort(Set.of());
@@ -82,8 +82,8 @@ final class Severing {
   }
 
   /**
-   * This end is closed. What has arrived at the other end is delivered there all the same: whoever
-   * acts on it claims it before, and learns that this end has left.
+   * Handles the close of this end. Messages that have arrived at the other end are still delivered:
+   * the receiver claims them before it acts, and learns then that this end has left.
    */
   void leaveMessages() {
     assert !reach.isLost() : "what a cut stopped would arrive";
@@ -100,8 +100,8 @@ final class Severing {
   }
 
   /**
-   * Its poster is free to reuse the memory of what was outstanding, and may not hear of it; and yet
-   * all but what needs an answer may arrive.
+   * Reports outstanding work as flushed, so that its memory may be reused. All work that needs no
+   * answer may still arrive.
    */
   void leaveBehind(List<PostedWork> outstanding) {
     for (PostedWork work : outstanding) {
@@ -117,8 +117,8 @@ final class Severing {
   }
 
   /**
-   * The wire is gone. A seeded number of the works on the way arrives whole, the next one in part,
-   * the others not at all.
+   * Cuts the wire. A seeded number of the works on the way arrives completely, the next one in
+   * part, the others not at all.
    */
   void cutOff() {
     reach.lose();
@@ -134,7 +134,7 @@ final class Severing {
   }
 
   /**
-   * @param behind how far it is behind the one that arrives in part
+   * @param behind how many works it is behind the one that arrives in part
    */
   private void cutOff(PostedWork work, int behind) {
     work.goUnheard();
@@ -150,20 +150,20 @@ final class Severing {
     }
   }
 
-  // The other end's process dies
+  // The other end's process dies.
 
   /**
-   * What this end was storing into it.
+   * Decides about the stores of this end into the dead process's memory.
    *
-   * @param receivedLands whether what its NIC has received lands; else a part by the seed
+   * @param receivedLands whether all bytes that its NIC has received land; else a part by the seed
    */
   void landAtCrash(boolean receivedLands) {
     responder.landNow(receivedLands ? -1 : hops.random.nextInt());
   }
 
   /**
-   * What this end had posted takes no effect any more; but where READs outlive the process they go
-   * on, and so do stores until they are fenced.
+   * Stops the work of this end; but if READs outlive the process they go on, and so do stores until
+   * they are fenced.
    */
   void stopAtCrash(boolean readsOutlive, boolean unfenced) {
     reach.farCrashed(readsOutlive, unfenced);
@@ -181,7 +181,7 @@ final class Severing {
     cutShort(goOn);
   }
 
-  /** Somebody has opened the memory that this end stores into: it begins no further store. */
+  /** Makes this end begin no further store, because the memory was opened by another process. */
   void fence() {
     assert reach.isUnfenced() : "it is fenced once";
     reach.fence();
@@ -190,7 +190,7 @@ final class Severing {
     responder.forgetLanding();
   }
 
-  /** The power of the host that this end shares with the memory fails. */
+  /** Stops all work, because the power of the host fails that this end shares with the memory. */
   void fail() {
     reach.fence();
     stop();

@@ -1,9 +1,9 @@
 package io.erda.simulation;
 
 /**
- * The simulated process ended inside a call of one of its seams. An error, so that no handler of
- * exceptions in production code swallows it: it is caught by the one who steps the process, who
- * drops everything the process had.
+ * The end of the simulated process inside a call of one of its seams. An error, so that no handler
+ * of exceptions in production code swallows it: the driver that steps the process catches it, and
+ * drops everything that the process had.
  */
 public final class SimulatedCrash extends Error {
   private static final long serialVersionUID = 1L;
@@ -18,12 +18,12 @@ public final class SimulatedCrash extends Error {
     place = place();
   }
 
-  /** Where the production code stood: class and method that called the seam. */
+  /** The class and method of the production code that called the seam. */
   public String where() {
     return place;
   }
 
-  /** Class and method of the innermost frame of Erda's that is not one of a seam. */
+  /** Class and method of the innermost frame of Erda that is not a seam's. */
   static String place() {
     return WALKER.walk(frames ->
         frames

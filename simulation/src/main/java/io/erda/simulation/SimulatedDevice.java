@@ -14,8 +14,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The NIC of one node, in virtual time. Nothing here waits: {@link #await} is refused, and so is
- * that of its queue pairs; whoever steps the node learns of news through {@link #onActivity}.
+ * The NIC of one node, in virtual time. Nothing here blocks: {@link #await} is refused, and so is
+ * that of its queue pairs; the driver that steps the node is told of news through {@link
+ * #onActivity}.
  */
 public final class SimulatedDevice implements Device {
   final SimulatedNetwork network;
@@ -28,7 +29,7 @@ public final class SimulatedDevice implements Device {
   private Runnable onActivity = () -> {};
   private boolean closed;
 
-  /** Whether a requested crash has struck: what catches it does not bring the process back. */
+  /** Whether a requested crash has struck. Catching the error does not revive the process. */
   private boolean struck;
 
   private boolean crashed;
@@ -42,7 +43,7 @@ public final class SimulatedDevice implements Device {
     this.disks = disks;
   }
 
-  /** What messages call it. */
+  /** Its name in messages. */
   public String name() {
     return name;
   }
@@ -61,20 +62,21 @@ public final class SimulatedDevice implements Device {
     }
   }
 
-  // Faults
+  // Faults.
 
   /**
-   * The node's process dies. Its queue pairs are gone: what others were writing here has landed as
-   * far as the seed says, what it had posted arrives as far as the seed says until the peers
-   * notice. Its regions are gone, unless READs outlive the peer.
+   * The node's process dies. Its queue pairs are gone: the seed decides how much of other ends'
+   * WRITEs has landed here, and how much of this node's posted work arrives until the peers notice.
+   * Its regions are gone, unless READs outlive the peer.
    */
   public void crash() {
     crash(false, network.model().readsOutlivePeer());
   }
 
   /**
-   * The node's power fails: as {@link #crash()}, but where the whole system is in the persistence
-   * domain, what the NIC has received lands; and no READ outlives it. Before the disk's.
+   * The node's power fails: as {@link #crash()}, but if the persistence domain is the whole system,
+   * bytes that the NIC has received land; and no READ outlives it. Called before the disk's power
+   * failure.
    */
   public void powerFailure() {
     network.stopStrangers(disks);
@@ -82,24 +84,23 @@ public final class SimulatedDevice implements Device {
   }
 
   /**
-   * What is done first where a server's device is opened: who stores through a connection to an
-   * earlier process, which died, begins no further store.
+   * The first step of opening a server's device: ends that store through a connection to an
+   * earlier, dead process begin no further store.
    */
   public void fence() {
     network.fence();
   }
 
   /**
-   * It is a device between the threads of one process: it knows nothing of clients of other
-   * processes.
+   * Makes it a device between the threads of one process, which has no clients in other processes.
    */
   public void embedded() {
     embedded = true;
   }
 
   /**
-   * The node's process dies, and with it every thread that could be in the middle of a store: the
-   * whole of it lived in the process that it stored into.
+   * Ends the process with every thread that could be in the middle of a store, because all its
+   * peers lived in the same process.
    */
   public void vanish() {
     List<SimulatedQueuePair> ends = List.copyOf(queuePairs);
@@ -107,7 +108,7 @@ public final class SimulatedDevice implements Device {
     ends.forEach(SimulatedQueuePair::fail);
   }
 
-  /** Whether it holds nothing: no queue pair, no registered memory. */
+  /** Whether it has no queue pair and no registered memory. */
   public boolean isIdle() {
     return queuePairs.isEmpty() && regions.isEmpty();
   }
@@ -126,8 +127,8 @@ public final class SimulatedDevice implements Device {
 
   /**
    * The node's process crashes inside its {@code count}-th post from now, 1 being the next, 0
-   * never: before it took effect or after, as the seed says. The caller of the post gets {@link
-   * SimulatedCrash}; whoever steps the process then calls {@link #crash()}.
+   * never: before it took effect or after, by the seed. The caller of the post gets {@link
+   * SimulatedCrash}; the driver that steps the process then calls {@link #crash()}.
    */
   public void crashAfterPosts(long count) {
     postsToCrash = count;
@@ -141,7 +142,7 @@ public final class SimulatedDevice implements Device {
   }
 
   /**
-   * For a process that may have caught a crash of its own, or lost it among other exceptions.
+   * Throws again in a process that may have caught its crash, or lost it among other exceptions.
    *
    * @throws SimulatedCrash when the process has ended
    */
@@ -151,13 +152,13 @@ public final class SimulatedDevice implements Device {
     }
   }
 
-  /** What completes from now on is not seen by polls for a while; then all of it is. */
+  /** Hides completions from polls for a time; then shows all of them. */
   public void holdCompletions(long ns) {
     heldUntilNs = Math.max(heldUntilNs, network.hops.time.nowNs() + ns);
     network.hops.time.at(heldUntilNs, this::activity);
   }
 
-  /** Shows what was held. */
+  /** Shows the held completions. */
   public void releaseCompletions() {
     heldUntilNs = 0;
     activity();
@@ -169,13 +170,13 @@ public final class SimulatedDevice implements Device {
 
   /**
    * Whether a requested crash has struck, or {@link #crash()} or {@link #powerFailure()} was
-   * called: none of its calls does anything then.
+   * called: calls of a crashed device have no effect.
    */
   public boolean isCrashed() {
     return crashed || struck;
   }
 
-  // Device
+  // The device.
 
   @Override
   public MemoryRegion register(MemorySegment memory, Backing backing, int access) {
@@ -235,7 +236,7 @@ public final class SimulatedDevice implements Device {
       throw new IllegalArgumentException(
           "private data of " + data.byteSize() + " bytes; at most " + PRIVATE_DATA_MAX);
     }
-    // On a long array, so that its words can be loaded as from native memory.
+    // Over an array of longs, so that its words can be loaded as from native memory.
     MemorySegment copy =
         MemorySegment.ofArray(new long[PRIVATE_DATA_MAX / 8]).asSlice(0, data.byteSize());
     return copy.copyFrom(data);
@@ -288,7 +289,8 @@ public final class SimulatedDevice implements Device {
   }
 
   private void checkOpen() {
-    // A crash that a handler met is kept until all is told, and production goes on meanwhile.
+    // A crash that a handler caught is stored until all outcomes are told, while production code
+    // goes on.
     requireAlive();
     if (closed) {
       throw new IllegalStateException("device " + name + " is closed");

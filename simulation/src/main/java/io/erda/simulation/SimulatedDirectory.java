@@ -9,8 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One process's view of a {@link SimulatedDisk}: dies with the process, and then refuses to change
- * anything.
+ * One process's view of a {@link SimulatedDisk}: it dies with the process, and then refuses to
+ * change anything.
  */
 public final class SimulatedDirectory implements MemoryDirectory {
   private final SimulatedDisk disk;

@@ -17,24 +17,24 @@ import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
 
 /**
- * The persistent memory of one host: what outlives its processes, and the faults that strike it.
+ * The persistent memory of one host, which outlives its processes, and its faults.
  *
  * <p>At most one process at a time is meant to store here; when it crashes, its incarnation ends
- * and {@link #directory()} gives the next one a view. The order of a life: {@code directory()},
- * work, {@link SimulatedCrash} out of a store or a decision of the driver, {@link #processCrash()}
- * or {@link #powerFailure}, {@code directory()} again. One thread; only stores, flushes and drains
- * may come from several.
+ * and {@link #directory()} gives the next process a view. The order of calls: {@code directory()},
+ * work, {@link SimulatedCrash} in a store, or the driver's decision, {@link #processCrash()} or
+ * {@link #powerFailure}, {@code directory()} again. One thread; only stores, flushes and drains may
+ * come from several.
  */
 public final class SimulatedDisk {
-  /** Counts power failures, from 1. */
+  /** The number of the boot, from 1, which power failures increase. */
   private int boot = 1;
 
-  /** What a requested crash counts. */
+  /** The events that a requested crash counts. */
   public enum Event {
     STORE,
     FLUSH,
     DRAIN,
-    /** Creation, renaming, deletion, synchronisation, and that a file becomes longer. */
+    /** Creation, renaming, deletion, synchronisation, and lengthening of a file. */
     DIRECTORY
   }
 
@@ -51,7 +51,7 @@ public final class SimulatedDisk {
   private TreeMap<String, SimulatedFile> durableFiles = new TreeMap<>();
   private final List<Change> unsynced = new ArrayList<>();
 
-  /** Every file that may be mapped: by address, so that a NIC finds what it was given. */
+  /** Every file that may be mapped, by address, so that a NIC finds the file of its memory. */
   private final TreeMap<Long, SimulatedFile> byAddress = new TreeMap<>();
 
   private long capacityBytes = 1L << 30;
@@ -66,12 +66,12 @@ public final class SimulatedDisk {
   private Runnable meanwhile = () -> {};
   private SimulatedDirectory owner;
 
-  /** Drains until one fails; 0: none is to, or not before {@link #failureAim} was met. */
+  /** Number of drains until one fails; 0: none will, or {@link #failureAim} was not reached yet. */
   private long drainsToFailure;
 
   private Aim failureAim;
 
-  /** Events at {@link #failureAim} until it was met. */
+  /** Number of events at {@link #failureAim} until it is reached. */
   private long eventsToFailure;
 
   /** The files whose drain fails. */
@@ -95,10 +95,10 @@ public final class SimulatedDisk {
   }
 
   /**
-   * From now on views are those of ordinary files, as a page cache lies over them: a view, and what
-   * is opened through it, makes nothing durable until it is asked for the promise ({@link
+   * Makes later views those of ordinary files under a page cache: a view, and all memory opened
+   * through it, makes nothing durable until it is asked for the promise ({@link
    * io.erda.pmem.MemoryDirectory#promise}). So one disk can be opened with and without the promise
-   * in turn. REQUIRES a domain in which a drain makes something durable.
+   * in turn. REQUIRES a domain in which a drain makes stores durable.
    */
   public void ordinaryFiles() {
     if (!domain.drainsToDurable() || domain.durableWhenVisible()) {
@@ -107,60 +107,58 @@ public final class SimulatedDisk {
     ordinaryFiles = true;
   }
 
-  /** Whether a view promises what the domain can keep without being asked. */
+  /** Whether a view keeps the domain's promise without being asked. */
   boolean promisesUnasked() {
     return !ordinaryFiles;
   }
 
-  /** What power failures spare. */
+  /** What power failures preserve. */
   public PersistenceDomain domain() {
     return domain;
   }
 
-  /**
-   * A view for the process that lives now. Its memories are confined to the thread that opens them.
-   */
+  /** A view for the current process. Its memories are confined to the thread that opens them. */
   public SimulatedDirectory directory() {
     return new SimulatedDirectory(this, incarnation, false);
   }
 
   /**
-   * As {@link #directory()}, with memories that several threads may reach; the simulation itself is
-   * still no thread's but one's.
+   * As {@link #directory()}, with memories that several threads may access; the simulation itself
+   * still belongs to one thread.
    */
   public SimulatedDirectory sharedDirectory() {
     return new SimulatedDirectory(this, incarnation, true);
   }
 
   /**
-   * Creations beyond this sum of lengths are refused; 1 GiB from the start. Names count, not
+   * Refuses creations beyond this sum of lengths; initially 1 GiB. It counts files with names, not
    * mappings.
    */
   public void limit(long bytes) {
     capacityBytes = bytes;
   }
 
-  /** What may still be created. */
+  /** How many bytes may still be created. */
   public long usableBytes() {
     return Math.max(0, capacityBytes - usedBytes());
   }
 
-  /** The sum of lengths that {@link #limit} is about. */
+  /** The sum of lengths that {@link #limit} applies to. */
   public long usedBytes() {
     return files.values().stream().mapToLong(SimulatedFile::length).sum();
   }
 
-  // Faults
+  // Faults.
 
   /**
-   * The process crashes inside its {@code count}-th event from now, 1 being the next. A request
-   * made before is forgotten.
+   * Makes the process crash inside its {@code count}-th event from now, 1 being the next. Replaces
+   * an earlier request.
    */
   public void crashAfter(long count) {
     crashAfter(null, count);
   }
 
-  /** As {@link #crashAfter(long)}, counting events of one kind only; any kind where it is null. */
+  /** As {@link #crashAfter(long)}, counting only events of one kind; any kind when it is null. */
   public void crashAfter(Event kind, long count) {
     if (count < 1) {
       throw new IllegalArgumentException("the " + count + "-th event from now");
@@ -172,13 +170,13 @@ public final class SimulatedDisk {
 
   /**
    * A place that a crash, or a failure of the device, aims at: stores, flushes and drains of files
-   * whose name begins so.
+   * whose names have a prefix.
    *
    * @param prefix of the file's name; {@code ""} for any file, and for changes of the directory
    * @param from and {@code to} where in the file a store or flush begins, bytes; a drain has no
    *     place and counts as 0
-   * @param count events there until it strikes, 1 being the next
-   * @param further events of any kind after that one; of a failure, drains
+   * @param count the event there at which it strikes, 1 being the next
+   * @param further further events of any kind after that one; for a failure, drains
    */
   public record Aim(String prefix, long from, long to, long count, long further) {
     public Aim {
@@ -193,7 +191,7 @@ public final class SimulatedDisk {
     }
   }
 
-  /** The process crashes at a place. A request made before is forgotten. */
+  /** Makes the process crash at a place. Replaces an earlier request. */
   public void crashAt(Aim where) {
     crashAt = null;
     aim = where;
@@ -201,14 +199,14 @@ public final class SimulatedDisk {
   }
 
   /**
-   * What happens while a process waits in a drain, before what was flushed is durable: others go
-   * on, and one of them may end the process.
+   * Sets what happens while a process waits in a drain, before the flushed words are durable:
+   * others go on, and one of them may end the process.
    */
   public void onDrain(Runnable meanwhile) {
     this.meanwhile = meanwhile;
   }
 
-  /** A process waits in a drain. */
+  /** Called when a process waits in a drain. */
   void waits(long ofIncarnation) {
     meanwhile.run();
     if (!buried && ofIncarnation != incarnation) {
@@ -216,7 +214,10 @@ public final class SimulatedDisk {
     }
   }
 
-  /** The process looks twice at what others may store into: they go on between the two. */
+  /**
+   * Called when the process loads memory twice that others may store into: they go on between the
+   * two loads.
+   */
   public void looks() {
     if (!buried) {
       waits(incarnation);
@@ -224,22 +225,22 @@ public final class SimulatedDisk {
   }
 
   /**
-   * The device fails at the {@code count}-th drain from now of what is to survive a power failure:
-   * it throws, and so does every later one of that file, until the process ends.
+   * Makes the device fail at the {@code count}-th drain from now of memory that must survive a
+   * power failure: it throws, and so does every later drain of that file, until the process ends.
    */
   public void failDrain(long count) {
     failureAim = null;
     drainsToFailure = count;
   }
 
-  /** As {@link #failDrain}, at the next drain, or a further one, after something at a place. */
+  /** As {@link #failDrain}, counting drains only after an event at a place. */
   public void failDrainAfter(Aim where) {
     drainsToFailure = 0;
     failureAim = where;
     eventsToFailure = where.count;
   }
 
-  /** Files whose removal fails from now on, by name: they stay as they are. */
+  /** Makes the removal of files fail from now on, by name: they stay unchanged. */
   public void failRemovals(Predicate<String> of) {
     removalFails = of;
   }
@@ -249,7 +250,7 @@ public final class SimulatedDisk {
     return !failedDrains.isEmpty();
   }
 
-  /** The device is as it was before. */
+  /** Ends the failure of the device. */
   private void repair() {
     failDrain(0);
     failedDrains.clear();
@@ -263,14 +264,15 @@ public final class SimulatedDisk {
     return failedDrains.contains(file);
   }
 
-  /** Forgets a requested crash. */
+  /** Cancels a requested crash. */
   public void crashNever() {
     eventsToCrash = 0;
     aim = null;
   }
 
   /**
-   * Where crashes strike is noted, and every event's place is told. Slow: for a run now and then.
+   * Sets an observer that is told the place of every event, and where crashes strike. Slow: only
+   * for some runs.
    */
   public void onEvent(Consumer<String> observer) {
     this.observer = observer;
@@ -284,22 +286,23 @@ public final class SimulatedDisk {
     return struck;
   }
 
-  /** The process ends: everything visible stays as it is, its views are dead, the lock is free. */
+  /** Ends the process: everything visible stays, its views are dead, the lock is free. */
   public void processCrash() {
     byAddress.values().forEach(SimulatedFile::processCrash);
     endIncarnation();
   }
 
   /**
-   * The power fails: of every word stored and not durable the seed decides; of changes of names not
-   * synchronised a seeded part is lost, in order of time or not. Then the host is as after {@link
-   * #processCrash()}. Returns how many words were lost.
+   * The power fails: the seed decides which words that were stored and not durable are lost, and
+   * which changes of names that were not synchronised, in order of time or not. Then the host is as
+   * after {@link #processCrash()}. Returns how many words were lost.
    */
   public int powerFailure(RandomGenerator seeded) {
     boot++;
     restoreNames(seeded);
     int lost = 0;
-    // In the order they were made: addresses are the machine's, and a seed must mean the same run.
+    // In the order in which they were made: addresses differ between runs, and a seed must always
+    // mean the same run.
     for (SimulatedFile file : inOrderMade()) {
       lost += file.powerFailure(seeded);
     }
@@ -333,7 +336,8 @@ public final class SimulatedDisk {
   }
 
   private static void apply(Change change, TreeMap<String, SimulatedFile> names) {
-    // A lost change before may have left another file under the name: only what was meant goes.
+    // A change that was lost before may have left another file under the name: only the file meant
+    // is removed.
     if (change.from != null && names.get(change.from) == change.file) {
       names.remove(change.from);
     }
@@ -360,8 +364,8 @@ public final class SimulatedDisk {
   }
 
   /**
-   * The simulation is over, and nobody looks at this disk any more: dead processes may store again,
-   * so that what they left can be closed and gives back its memory.
+   * Ends the simulation: dead processes may store again, so that their objects can be closed and
+   * their memory released.
    */
   public void bury() {
     buried = true;
@@ -377,7 +381,7 @@ public final class SimulatedDisk {
     byAddress.put(after.image.address(), after);
   }
 
-  /** A file that no process has open is gone. */
+  /** Removes a file that no process has open. */
   public void lose(String name) throws NoSuchFileException {
     SimulatedFile file = find(name);
     files.remove(name);
@@ -395,25 +399,26 @@ public final class SimulatedDisk {
   }
 
   /**
-   * The word that a power failure in which everything is lost would leave at an 8-aligned offset.
+   * The word at an 8-aligned offset after a power failure in which everything that is not durable
+   * is lost.
    */
   public long durableWord(String name, long offset) throws NoSuchFileException {
     return find(name).durableWord(offset);
   }
 
-  /** What everyone sees of a file, not to be stored to; null where there is none. */
+  /** The visible bytes of a file, read-only; null when there is no file. */
   public MemorySegment image(String name) {
     SimulatedFile file = files.get(name);
     return file == null ? null : file.image.asSlice(0, file.length()).asReadOnly();
   }
 
-  /** Whether all of a stretch that is seen would survive every power failure from now on. */
+  /** Whether all visible bytes of a range survive every power failure from now on. */
   public boolean settled(String name, long offset, long bytes) {
     SimulatedFile file = files.get(name);
     return file != null && file.settled(offset, bytes);
   }
 
-  /** Words that a power failure now might lose. */
+  /** Number of words that a power failure now might lose. */
   public long unsettledWords() {
     long sum = 0;
     for (SimulatedFile file : byAddress.values()) {
@@ -427,11 +432,11 @@ public final class SimulatedDisk {
     return new StoreStatistics(stores, bytesStored, flushes, drains, nicWords, crashes, wordsLost);
   }
 
-  // For the views
+  // Called by the views.
 
   /**
-   * One event of a process. Returns whether the requested crash strikes in it: the caller does a
-   * part and calls {@link #strike()}.
+   * One event of a process. Returns whether the requested crash strikes in it: then the caller does
+   * a part of its work and calls {@link #strike()}.
    *
    * @throws SimulatedCrash when the process is dead
    */
@@ -456,7 +461,9 @@ public final class SimulatedDisk {
     return aim == null ? crashAt == null || crashAt == kind : aim.isAt(file, offset);
   }
 
-  /** The aim was met: what is left of it are further events of any kind. */
+  /**
+   * Whether a crash strikes: the aim was reached, and the remaining events of any kind have passed.
+   */
   private boolean strikes() {
     if (aim == null || aim.further == 0) {
       return true;
@@ -499,8 +506,8 @@ public final class SimulatedDisk {
   }
 
   /**
-   * A file becomes longer in place, in two steps: any length in between may be what a crash leaves,
-   * or a power failure where it is not promised that it is survived.
+   * Lengthens a file in place, in two steps: a crash may leave any length in between, and so may a
+   * power failure unless surviving it is promised.
    */
   void lengthen(long ofIncarnation, String name, long length, boolean promised) throws IOException {
     SimulatedFile file = find(name);
@@ -557,7 +564,7 @@ public final class SimulatedDisk {
     }
   }
 
-  /** Makes the names durable, where that is promised. */
+  /** Makes the names durable, if that is promised. */
   void sync(long ofIncarnation, boolean promised) {
     boolean crash = event(ofIncarnation, Event.DIRECTORY, null, 0);
     if (promised && (!crash || random.nextBoolean())) {
@@ -586,7 +593,7 @@ public final class SimulatedDisk {
   }
 
   /**
-   * Every file and name as it is seen, for good; before a crash in the middle of it, a part of the
+   * Makes every file and name durable as it is visible; before a crash in the middle, a part of the
    * files.
    */
   void makeDurable(long ofIncarnation) {
@@ -604,7 +611,7 @@ public final class SimulatedDisk {
     durableFiles = new TreeMap<>(files);
   }
 
-  /** The file that holds this memory, or null where it is nobody's: ordinary memory. */
+  /** The file that holds this memory, or null for ordinary memory. */
   SimulatedFile fileAt(long address) {
     var entry = byAddress.floorEntry(address);
     return entry != null && address < entry.getKey() + entry.getValue().image.byteSize()

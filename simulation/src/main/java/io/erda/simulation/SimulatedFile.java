@@ -8,13 +8,13 @@ import java.util.Arrays;
 import java.util.random.RandomGenerator;
 
 /**
- * The bytes behind a name: what everyone sees, and what a power failure would leave.
+ * The bytes of a file: those that all processes see, and those that a power failure would leave.
  *
- * <p>A word is <i>settled</i> when both are equal for good, <i>dirty</i> after a store, and
- * <i>written back</i> between flush and drain: then the value of the moment of the flush is on its
- * way. Unsettled words are listed, so that a drain or a power failure costs what was stored, not
- * the size of the file. Caches may write a dirty word back at any time: when one is overwritten,
- * the seed decides whether the value before had become durable.
+ * <p>A word is <i>settled</i> when both are equal and stay so, <i>dirty</i> after a store, and
+ * <i>written back</i> between flush and drain: then the value at the time of the flush is on its
+ * way. Unsettled words are listed, so that the cost of a drain or a power failure depends on the
+ * stores, not on the size of the file. Caches may write a dirty word back at any time: when one is
+ * overwritten, the seed decides whether the value before had become durable.
  */
 final class SimulatedFile {
   static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -23,27 +23,27 @@ final class SimulatedFile {
   private static final byte LISTED = 4;
   private static final int EVICTION_ODDS = 16;
 
-  /** A file that is short has room for so many bytes more where it lies. */
+  /** A short file can grow in place by this many bytes. */
   private static final int RESERVE_BYTES = 1 << 14;
 
   private static final int SHORT_BYTES = 1 << 15;
 
   final SimulatedDisk disk;
 
-  /** Grows with every file that was made. */
+  /** The order in which files were made. */
   final long number;
 
   String name;
 
   /**
-   * The bytes, for as long as a reference to the file exists: what a NIC or another process mapped
-   * outlives the name.
+   * The bytes, which exist as long as they are referenced: mappings of a NIC or another process
+   * outlive the name.
    */
   final MemorySegment image;
 
   private long length;
 
-  /** What a power failure leaves at least, bytes. */
+  /** The least length after a power failure, bytes. */
   private long durableLength;
 
   private final long[] durable;
@@ -69,7 +69,7 @@ final class SimulatedFile {
   }
 
   /**
-   * The same settled bytes under another length: a short file, as a copy that was cut leaves it.
+   * A file with the same settled bytes and another length: a short file, like a copy that was cut.
    */
   SimulatedFile cut(long newLength) {
     SimulatedFile file = new SimulatedFile(disk, name, newLength);
@@ -81,12 +81,14 @@ final class SimulatedFile {
     return file;
   }
 
-  /** Bytes. */
+  /** Length, bytes. */
   long length() {
     return length;
   }
 
-  /** Becomes longer where it lies: zeros behind what it has, which whoever mapped it may reach. */
+  /**
+   * Grows in place: the new bytes are zeros, which processes that have mapped the file can access.
+   */
   void lengthen(long newLength) {
     if (newLength > image.byteSize()) {
       throw new UnsupportedOperationException(
@@ -95,7 +97,7 @@ final class SimulatedFile {
     length = Math.max(length, newLength);
   }
 
-  /** The length is for good. */
+  /** Makes the length durable. */
   void settleLength() {
     durableLength = length;
   }
@@ -104,7 +106,7 @@ final class SimulatedFile {
     return durable[(int) (offset >>> 3)];
   }
 
-  /** Makes one word visible. Everything that stores, a CPU or a NIC, comes through here. */
+  /** Makes one word visible. All stores, of CPUs and NICs, use this method. */
   void storeWord(int word, long value) {
     long offset = (long) word << 3;
     if (disk.domain.durableWhenVisible()) {
@@ -113,7 +115,7 @@ final class SimulatedFile {
       return;
     }
     byte state = states[word];
-    // Not while an older value is on its way: that one must not arrive after a newer.
+    // Not while an older value is being written back, which must not arrive after a newer one.
     if ((state & (DIRTY | WRITTEN_BACK)) == DIRTY
         && disk.random.nextInt(EVICTION_ODDS) == 0
         && disk.domain.drainsToDurable()) {
@@ -125,8 +127,8 @@ final class SimulatedFile {
   }
 
   /**
-   * Makes those bytes of {@code value} visible whose bits are set in {@code mask}; the others of
-   * the word stay.
+   * Makes the bytes of {@code value} visible whose bits are set in {@code mask}; the others of the
+   * word stay.
    */
   void storeMasked(int word, long value, long mask) {
     storeWord(
@@ -189,7 +191,9 @@ final class SimulatedFile {
     unsettledCount = kept;
   }
 
-  /** A NIC made these bytes durable by itself (FLUSH, where it reaches the persistence domain). */
+  /**
+   * Makes bytes durable that a NIC flushed by itself (FLUSH, if it reaches the persistence domain).
+   */
   void settle(long offset, long bytes) {
     int first = (int) (offset >>> 3);
     int end = (int) ((offset + bytes + 7) >>> 3);
@@ -207,7 +211,7 @@ final class SimulatedFile {
     flushedCount = kept;
   }
 
-  /** All that is seen is durable. */
+  /** Makes all visible bytes durable. */
   void settleAll() {
     settleLength();
     for (int i = 0; i < unsettledCount; i++) {
@@ -220,8 +224,8 @@ final class SimulatedFile {
   }
 
   /**
-   * Whether the bytes of a stretch are as durable as they are seen. What follows an object in its
-   * last word is none of it, and may land behind it.
+   * Whether the bytes of a range are durable as they are visible. Bytes behind the range in its
+   * last word do not belong to it, and may change later.
    *
    * @param offset a multiple of 8
    */
@@ -237,21 +241,20 @@ final class SimulatedFile {
     return true;
   }
 
-  /** Words that a power failure may lose. */
+  /** Number of words that a power failure may lose. */
   int unsettledWords() {
     return unsettledCount;
   }
 
   /**
-   * Every unsettled word becomes, by the seed, what was durable, what was being written back, or
-   * what was seen last; then all is settled. Some failures lose everything or nothing, others most
-   * or few, since bugs need different ones.
+   * Sets every unsettled word, by the seed, to the durable value, one that was being written back,
+   * or the visible one; then all is settled. Some failures lose everything or nothing, others most
+   * or few, because bugs need different ones.
    */
   int powerFailure(RandomGenerator random) {
     int lost = 0;
     int oddsOfLoss = random.nextInt(9);
-    // The latest value on its way, where a word was flushed more than once, is the last in the
-    // list: walk forwards.
+    // When a word was flushed more than once its latest value is last in the list: walk forwards.
     for (int i = 0; i < flushedCount; i++) {
       int word = flushedWords[i];
       if ((states[word] & WRITTEN_BACK) != 0 && random.nextInt(8) >= oddsOfLoss) {
@@ -288,7 +291,8 @@ final class SimulatedFile {
   }
 
   /**
-   * The process that flushed is gone: what was on its way is as dirty as before. Nothing is lost.
+   * Handles the death of the process that flushed: words on their way are dirty again. Nothing is
+   * lost.
    */
   void processCrash() {
     for (int i = 0; i < flushedCount; i++) {
@@ -300,7 +304,7 @@ final class SimulatedFile {
     flushedCount = 0;
   }
 
-  /** The medium changed behind everyone's back. */
+  /** Changes a byte on the medium. */
   void corrupt(long offset, int xor) {
     int word = (int) (offset >>> 3);
     long flipped = (xor & 0xffL) << ((offset & 7) << 3);

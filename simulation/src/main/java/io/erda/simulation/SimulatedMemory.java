@@ -17,7 +17,7 @@ import java.util.random.RandomGenerator;
  *
  * <p>A crash that was requested strikes inside a store, flush or drain, after a seeded part of it;
  * from then on this mapping refuses every store with {@link SimulatedCrash}, since its process is
- * dead. Loads go on working, as whoever looks at a corpse needs them.
+ * dead. Loads still work, for examining a dead process.
  */
 public final class SimulatedMemory implements PersistentMemory {
   private static final ValueLayout.OfLong UNALIGNED =
@@ -47,7 +47,7 @@ public final class SimulatedMemory implements PersistentMemory {
   }
 
   private static MemorySegment view(SimulatedFile file, Arena arena) {
-    // The cleanup holds the file, so that its memory lives as long as this view.
+    // The cleanup action refers to the file, so that its memory lives as long as this view.
     MemorySegment whole = MemorySegment.ofAddress(file.image.address());
     return whole.reinterpret(file.length(), arena, ignored -> Objects.requireNonNull(file));
   }
@@ -169,7 +169,7 @@ public final class SimulatedMemory implements PersistentMemory {
     checkOpen();
     boolean crash = disk.event(incarnation, SimulatedDisk.Event.DRAIN, file, 0);
     disk.countDrain();
-    // Before a crash, too: others saw what was waited for.
+    // Before a crash, too, so that others see the stores that were waited for.
     disk.waits(incarnation);
     if (keepsPromise && !crash && disk.failsDrain(file)) {
       IOException reason = new IOException("Input/output error");
@@ -184,8 +184,8 @@ public final class SimulatedMemory implements PersistentMemory {
   }
 
   /**
-   * A NIC stores part of a word: no event of this process's, and not stopped by its death. Durable
-   * as the persistence domain says; a flush by the process covers it.
+   * Stores a part of a word as a NIC does: this is no event of the process, and the process's death
+   * does not stop it. Durable as the persistence domain says; a flush by the process covers it.
    */
   static void landNicStore(SimulatedFile file, int word, long value, long mask) {
     file.disk.countNicWord();

@@ -7,15 +7,15 @@ import java.util.Map;
 import java.util.random.RandomGenerator;
 
 /**
- * The wire between simulated NICs: every node has one {@link SimulatedDevice}. One thread;
- * everything that happens on its own happens in events of the {@link VirtualTime}.
+ * The wire between simulated NICs: every node has one {@link SimulatedDevice}. One thread; all
+ * asynchronous work happens in events of the {@link VirtualTime}.
  *
  * <p>Of every pair of queue pairs, requests arrive in the order they were posted. A WRITE's pieces
  * land at different times; a READ's are fetched at different times, after all WRITEs before it have
  * landed and all READs before it have ended; a message is delivered after all WRITEs before it have
- * landed. What is not promised does happen: a WRITE or SEND overtakes an earlier READ, two WRITEs
- * to different places land interleaved, a WRITE completes before it is visible, local memory is
- * read at the last moment.
+ * landed. Permitted reorderings do happen: a WRITE or SEND overtakes an earlier READ, two WRITEs to
+ * different places land interleaved, a WRITE completes before it is visible, local memory is read
+ * at the last moment.
  */
 public final class SimulatedNetwork {
   final Hops hops;
@@ -25,7 +25,7 @@ public final class SimulatedNetwork {
   private final Map<String, SimulatedListener> listeners = new HashMap<>();
   private final List<SimulatedQueuePair> connected = new ArrayList<>();
 
-  /** Ends whose responder died and that nobody has fenced: they may begin to store. */
+  /** Ends whose responder died and was not fenced: they may begin to store. */
   private final List<SimulatedQueuePair> unfenced = new ArrayList<>();
 
   private boolean storesUntilFenced;
@@ -37,7 +37,7 @@ public final class SimulatedNetwork {
   /**
    * A new node's NIC.
    *
-   * @param name who it is, for messages
+   * @param name its name in messages
    * @param disks the persistent memories that the node's processes map: WRITEs into them land as
    *     the disk's domain says
    */
@@ -50,13 +50,13 @@ public final class SimulatedNetwork {
     return hops.model;
   }
 
-  /** Connections that have two ends. */
+  /** Number of connections that have two ends. */
   public int connections() {
     return connected.size();
   }
 
   /**
-   * One connection by the seed is lost: what is on the way arrives as far as the seed says, and the
+   * Breaks a connection chosen by the seed: a seeded part of the work on the way arrives, and the
    * ends notice at different times. Returns false when there is none.
    */
   public boolean breakConnection(RandomGenerator seeded) {
@@ -89,20 +89,20 @@ public final class SimulatedNetwork {
   }
 
   /**
-   * From now on, where READs outlive the peer, so do WRITEs: an end whose responder died begins
-   * further ones, until it notices or {@link SimulatedDevice#fence} ends that.
+   * Makes WRITEs outlive the peer if READs do: an end whose responder died begins further WRITEs,
+   * until it notices or {@link SimulatedDevice#fence} ends that.
    */
   public void storesUntilFenced() {
     storesUntilFenced = true;
     lateStores.often();
   }
 
-  /** WRITEs that landed, or went on, after the responder's process had died. */
+  /** Number of WRITEs that landed, or went on, after the responder's process had died. */
   public long unfencedStores() {
     return lateStores.unfenced();
   }
 
-  /** An end's responder died: returns whether it goes on storing. */
+  /** Notes that an end's responder died. Returns whether the end goes on storing. */
   boolean unfenced(SimulatedQueuePair end) {
     if (storesUntilFenced) {
       unfenced.add(end);
@@ -110,21 +110,21 @@ public final class SimulatedNetwork {
     return storesUntilFenced;
   }
 
-  /** Nobody begins to store into the memory of responders that died. */
+  /** Prevents further stores into the memory of responders that died. */
   void fence() {
     unfenced.forEach(SimulatedQueuePair::fence);
     unfenced.clear();
   }
 
   /**
-   * What a host knew of the keys that it gave out is lost with its power: they are given out once
-   * more. Nobody else gives out any. Returns whether there were any.
+   * Loses the host's table of keys with its power: the keys are given out once more. No other host
+   * gives out any. Returns whether there were any.
    */
   public boolean forgetKeys() {
     return keys.forget();
   }
 
-  /** The power of a host with these disks fails: who stores there is gone too. */
+  /** Stops the ends that store into these disks, because the power of their common host fails. */
   void stopStrangers(List<SimulatedDisk> disks) {
     unfenced.forEach(SimulatedQueuePair::fail);
     unfenced.clear();

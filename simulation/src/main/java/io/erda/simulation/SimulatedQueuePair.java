@@ -11,12 +11,12 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
 /**
- * One end of a simulated connection, with what is on the way from it to the other end.
+ * One end of a simulated connection, with its work on the way to the other end.
  *
- * <p>PostedWork goes through: posted (unissued while a fence holds it, {@link SendQueue}) → arrived
- * at the responder's NIC → pieces land or are fetched ({@link Responder}) → done → completion, in
- * the order posted. Messages are delivered in between ({@link MessageDelivery}). What becomes of
- * all that when the connection ends is said by {@link Severing}.
+ * <p>The states of {@link PostedWork}: posted (unissued while a fence holds it, {@link SendQueue})
+ * → arrived at the responder's NIC → pieces land or are fetched ({@link Responder}) → done →
+ * completion, in the order posted. Messages are delivered in between ({@link MessageDelivery}).
+ * {@link Severing} decides about all that when the connection ends.
  */
 final class SimulatedQueuePair implements QueuePair {
   private static final int UNFENCED_NS_LOG2_MIN = 20;
@@ -24,7 +24,7 @@ final class SimulatedQueuePair implements QueuePair {
 
   final SimulatedDevice device;
 
-  /** What a requester sent along. */
+  /** The data of the requester's connection request. */
   final MemorySegment request;
 
   private final SimulatedNetwork network;
@@ -62,7 +62,7 @@ final class SimulatedQueuePair implements QueuePair {
     severing = new Severing(hops, reach, sends, responder, messages, network.lateStores);
   }
 
-  /** A requester, whose request sets off. */
+  /** A requester, whose request is on its way. */
   SimulatedQueuePair(
       SimulatedDevice device, String address, MemorySegment request, long timeoutNs) {
     this(device, address, request);
@@ -86,7 +86,7 @@ final class SimulatedQueuePair implements QueuePair {
     responder.arrive(work);
   }
 
-  // Connecting
+  // Connecting.
 
   boolean isConnecting() {
     return end.isConnecting();
@@ -104,7 +104,7 @@ final class SimulatedQueuePair implements QueuePair {
     }
   }
 
-  /** The answer sets off. Whatever the responder posts at once arrives after it. */
+  /** Sends the answer. Work that the responder posts at once arrives after it. */
   void decideLater(int status, SimulatedQueuePair responder, MemorySegment data) {
     long atNs = hops.time.nowNs() + hops.backNs();
     if (responder != null) {
@@ -121,7 +121,7 @@ final class SimulatedQueuePair implements QueuePair {
       return;
     }
     if (status == Status.SUCCESS && !responder.end.isConnected()) {
-      // Accepted and gone again while the answer was under way.
+      // The responder accepted and left again while the answer was under way.
       decided(Status.UNREACHABLE, null, data);
       return;
     }
@@ -137,9 +137,9 @@ final class SimulatedQueuePair implements QueuePair {
     }
   }
 
-  // Posting
+  // Posting.
 
-  /** Keeps what is asked for, when it names memory of its own device. */
+  /** Copies a work request that names memory of its own device. */
   private PostedWork keep(Work asked) {
     assert asked.isWellFormed() : asked;
     MemorySegment local =
@@ -147,7 +147,7 @@ final class SimulatedQueuePair implements QueuePair {
     return new PostedWork(asked, local);
   }
 
-  /** The memory of a region of this device, in which the stretch must lie. */
+  /** The memory of a region of this device, in which the range must lie. */
   private MemorySegment check(MemoryRegion local, long offset, int length) {
     MemorySegment memory = SimulatedRegion.own(local, device).memory();
     Objects.checkFromIndexSize(offset, length, memory.byteSize());
@@ -243,7 +243,7 @@ final class SimulatedQueuePair implements QueuePair {
     return address;
   }
 
-  // What may still take effect at the end
+  // What may still take effect at the end.
 
   @Override
   public Claims claims() {
@@ -252,8 +252,8 @@ final class SimulatedQueuePair implements QueuePair {
 
   private final class SimulatedClaims implements Claims {
     /**
-     * Whether both ends look at the same memory: then a message counts or does not from one moment
-     * to the next. Else nobody can take back what the other end's NIC has received.
+     * Whether both ends use the same memory: then it is definite at each moment whether a message
+     * counts. Otherwise messages that the other end's NIC has received can't be taken back.
      */
     private boolean isExact() {
       return hops.model.readsOutlivePeer();
@@ -270,7 +270,7 @@ final class SimulatedQueuePair implements QueuePair {
       return isPeerThere();
     }
 
-    /** That the other end's process died is noticed late. */
+    /** Whether the peer seems to be there: the death of its process is noticed late. */
     @Override
     public boolean isPeerThere() {
       return end.isConnected() && !(isExact() && peer.end.hasLeft());
@@ -310,13 +310,13 @@ final class SimulatedQueuePair implements QueuePair {
     }
   }
 
-  // The end
+  // The end.
 
-  /** This end notices after a while that the other one is gone. */
+  /** Makes this end notice after a while that the other one is gone. */
   private void endLater() {
     long ns = hops.ns(hops.model.detectNs());
     if (reach.isUnfenced()) {
-      // Its process looks when it wants something, or when it goes on after it was stopped.
+      // Its process checks when it needs the peer, or when it goes on after a stop.
       int log2 = hops.random.nextInt(UNFENCED_NS_LOG2_MIN, UNFENCED_NS_LOG2_MAX);
       ns += hops.random.nextLong(1L << log2);
     }
@@ -324,8 +324,8 @@ final class SimulatedQueuePair implements QueuePair {
   }
 
   /**
-   * This end notices that the other is gone. What the other had posted takes no effect here any
-   * more.
+   * Handles that this end notices the loss of the other one, whose posted work has no effect here
+   * any more.
    */
   private void noticeEnd() {
     if (!end.isConnected()) {
@@ -346,7 +346,7 @@ final class SimulatedQueuePair implements QueuePair {
     }
     claims.withdraw();
     if (reach.isLost()) {
-      // Who was stopped in the middle of a store did not notice yet.
+      // A poster that was stopped in the middle of a store did not notice yet.
       severing.cutShort();
     } else if (hops.random.nextBoolean()) {
       severing.leaveMessages();
@@ -371,8 +371,8 @@ final class SimulatedQueuePair implements QueuePair {
   }
 
   /**
-   * The wire is gone: of what both ends had posted a part arrives, until the ends notice, each in
-   * its time.
+   * Breaks the wire: a part of both ends' posted work arrives, until each end notices at its own
+   * time.
    */
   void breakOff() {
     network.disconnected(this);
@@ -382,7 +382,7 @@ final class SimulatedQueuePair implements QueuePair {
     peer.endLater();
   }
 
-  /** The process of this end died. */
+  /** Notes that the process of this end died. */
   void crash(boolean receivedLands, boolean readsGoOn) {
     if (peer != null) {
       peer.severing.landAtCrash(receivedLands);
@@ -395,7 +395,7 @@ final class SimulatedQueuePair implements QueuePair {
     depart();
   }
 
-  /** Somebody has opened the memory that this end stores into. */
+  /** Notes that the memory that this end stores into was opened by another process. */
   void fence() {
     if (reach.isUnfenced()) {
       severing.fence();
@@ -403,7 +403,7 @@ final class SimulatedQueuePair implements QueuePair {
     }
   }
 
-  /** The power of the host that this end shares with the memory fails. */
+  /** Notes that the power of the host fails that this end shares with the memory. */
   void fail() {
     severing.fail();
   }

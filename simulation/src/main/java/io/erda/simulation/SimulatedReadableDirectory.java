@@ -11,8 +11,8 @@ import java.util.function.BooleanSupplier;
 import java.util.random.RandomGenerator;
 
 /**
- * The files of a {@link SimulatedDisk} as another process of the host sees them that may only read.
- * Every load is one of the caller's, piece by piece, while all others go on.
+ * The files of a {@link SimulatedDisk} for another process of the host that may only read. Loads
+ * happen in the caller's thread, piece by piece, while all others go on.
  */
 public final class SimulatedReadableDirectory implements ReadableDirectory {
   private static final ValueLayout.OfLong LOCAL_WORD =
@@ -25,7 +25,7 @@ public final class SimulatedReadableDirectory implements ReadableDirectory {
   private final BooleanSupplier crashed;
 
   /**
-   * @param model whose pieces and spread the loads have
+   * @param model for the pieces and spread of the loads
    * @param crashed whether the reading process has ended
    */
   public SimulatedReadableDirectory(
@@ -69,7 +69,7 @@ public final class SimulatedReadableDirectory implements ReadableDirectory {
     private final String name;
     private final SimulatedFile file;
 
-    /** When it was opened: it may have become longer since. */
+    /** The length when it was opened; it may have grown since. */
     private final long length;
 
     private boolean closed;

@@ -7,8 +7,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.List;
 
 /**
- * Registered memory of a simulated device. Remote access goes to the file's image where there is
- * one: it outlives the process.
+ * Registered memory of a simulated device. Remote access goes to the file's image if there is one,
+ * which outlives the process.
  */
 final class SimulatedRegion implements MemoryRegion {
   private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
@@ -18,7 +18,7 @@ final class SimulatedRegion implements MemoryRegion {
   private final long remoteKey;
   final int access;
 
-  /** What NICs reach: the image of the file, or the memory as registered. */
+  /** The memory that NICs access: the image of the file, or the memory as registered. */
   final MemorySegment target;
 
   /** The file behind it, or null for ordinary memory. */
@@ -40,7 +40,7 @@ final class SimulatedRegion implements MemoryRegion {
     this.base = file == null ? 0 : memory.address() - file.image.address();
   }
 
-  /** A region as one of this device's, which it must be. */
+  /** A region of this device. */
   static SimulatedRegion own(MemoryRegion region, Device device) {
     if (!(region instanceof SimulatedRegion own) || own.device != device) {
       throw new IllegalArgumentException("not a region of this device");
@@ -67,13 +67,14 @@ final class SimulatedRegion implements MemoryRegion {
   }
 
   /**
-   * The phase of a place within its 8-byte word. Ordinary heap memory counts from its beginning.
+   * The position of an offset within its 8-byte word. Ordinary heap memory counts from its
+   * beginning.
    */
   int phase(long offset) {
     return (int) ((target.isNative() ? target.address() + base + offset : base + offset) & 7);
   }
 
-  /** Whether it is a file of one of these disks. */
+  /** Whether it belongs to a file of one of these disks. */
   boolean isOn(List<SimulatedDisk> disks) {
     return file != null && disks.contains(file.disk);
   }

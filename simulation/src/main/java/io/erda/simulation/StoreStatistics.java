@@ -1,7 +1,7 @@
 package io.erda.simulation;
 
 /**
- * What the processes of a disk have stored, over all incarnations.
+ * Counts of the stores of a disk's processes, over all incarnations.
  *
  * @param stores calls of put and of atomic stores
  * @param bytesStored by them

@@ -3,7 +3,9 @@ package io.erda.simulation;
 import io.erda.rdma.DeviceStatistics;
 import io.erda.rdma.Opcode;
 
-/** What one device has moved. Requester and responder both count one-sided work. */
+/**
+ * Counts of the bytes that one device has moved. Requester and responder both count one-sided work.
+ */
 final class Traffic {
   private long reads;
   private long bytesRead;
@@ -13,7 +15,7 @@ final class Traffic {
   private long sends;
   private long receives;
 
-  /** Some of the work's bytes were moved, and changed so many in the region. */
+  /** Counts a part of the work's bytes that was moved, and how many bytes changed in the region. */
   void moved(PostedWork work, int changed) {
     bytesDiffering += changed;
     if (!work.isMoved()) {

@@ -8,8 +8,8 @@ import java.util.random.RandomGenerator;
  * The clock of a simulation and the events that will happen, by virtual nanoseconds.
  *
  * <p>Deterministic: the same seed and the same calls give the same run. Events of one instant
- * happen in an order drawn from the seed, so whoever needs an order between two events gives the
- * later one a later time. One thread.
+ * happen in an order drawn from the seed, so two events that need an order must get different
+ * times. One thread.
  */
 public final class VirtualTime implements LongSupplier {
   /** No event is waiting. */
@@ -23,7 +23,7 @@ public final class VirtualTime implements LongSupplier {
   private long[] ties = new long[64];
   private Runnable[] events = new Runnable[64];
 
-  /** Starts at a seeded instant, since a monotonic clock has no meaningful zero. */
+  /** Starts at a seeded instant, because a monotonic clock has no meaningful zero. */
   public VirtualTime(RandomGenerator random) {
     this.random = random;
     this.nowNs = random.nextLong(1, 1L << 40);
@@ -39,7 +39,7 @@ public final class VirtualTime implements LongSupplier {
     return nowNs;
   }
 
-  /** Lets {@code event} happen at {@code timeNs}, or now where that has passed. */
+  /** Schedules {@code event} at {@code timeNs}, or now if that has passed. */
   public void at(long timeNs, Runnable event) {
     if (size == events.length) {
       timesNs = Arrays.copyOf(timesNs, size * 2);
@@ -51,7 +51,7 @@ public final class VirtualTime implements LongSupplier {
     siftUp(size++, Math.max(timeNs, nowNs), tie, event);
   }
 
-  /** Lets {@code event} happen {@code delayNs} from now. */
+  /** Schedules {@code event} {@code delayNs} from now. */
   public void after(long delayNs, Runnable event) {
     at(nowNs + Math.max(0, delayNs), event);
   }
@@ -61,12 +61,12 @@ public final class VirtualTime implements LongSupplier {
     return size == 0 ? NEVER : timesNs[0];
   }
 
-  /** Events that wait. */
+  /** Number of waiting events. */
   public int pending() {
     return size;
   }
 
-  /** Lets the next event happen. Returns false when there is none. */
+  /** Runs the next event. Returns false when there is none. */
   public boolean step() {
     if (size == 0) {
       return false;
@@ -83,10 +83,7 @@ public final class VirtualTime implements LongSupplier {
     return true;
   }
 
-  /**
-   * Lets everything happen up to and including {@code timeNs}, and arrives there. Returns how many
-   * events.
-   */
+  /** Runs all events up to and including {@code timeNs}, and arrives there. Returns how many. */
   public long runUntil(long timeNs) {
     long count = 0;
     while (size > 0 && timesNs[0] <= timeNs) {

@@ -17,23 +17,23 @@ import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * What runs beside a store in the guest, and reads the store of a cut disk on the host. It says on
- * standard output what the {@link Ledger} reads, one line at a time and as it happens, so that no
- * line is said before it is true.
+ * The load on a store in the guest, and the reader of the store of a cut disk on the host. It
+ * reports events on standard output for the {@link Ledger}, one line at a time and never before
+ * they have happened.
  *
  * <ul>
- *   <li>{@code load URI CLIENT FROM KEYS SEED}: a client of a server, which puts for ever.
+ *   <li>{@code load URI CLIENT FROM KEYS SEED}: a client of a server, which puts until it is ended.
  *   <li>{@code embedded DIRECTORY PROMISE CLIENT FROM KEYS SEED}: the same with a store in this
- *       process; ends when standard input does.
+ *       process; it ends with standard input.
  *   <li>{@code read DIRECTORY PROMISE OPENER CLIENTS KEYS}: reads every key.
- *   <li>{@code resume URI CLIENTS FROM KEYS SEED}: reads every key as a client of a server, when
- *       that serves; then puts for ever, with so many clients.
+ *   <li>{@code resume URI CLIENTS FROM KEYS SEED}: reads every key as a client of a server, once
+ *       that serves; then puts until it is ended, with this many clients.
  * </ul>
  *
  * <p>PROMISE is {@code power} or {@code none}, OPENER is {@code embedded} or {@code server}.
  */
 public final class Actor {
-  /** Small, so that seconds suffice for cleanings and doublings. */
+  /** Small, so that cleanings and doublings happen within seconds. */
   private static final ServerOptions GEOMETRY =
       ServerOptions.DEFAULTS
           .withHeads(2)
@@ -42,10 +42,10 @@ public final class Actor {
           .withCapacityBytes(768 << 10)
           .withBuckets(64);
 
-  /** One operation in so many asks for a cleaning besides. */
+  /** One in so many operations also requests a cleaning. */
   private static final int CLEANINGS = 25;
 
-  /** A server that opens its store is asked so often whether it serves. */
+  /** The most attempts to connect to a server that opens its store. */
   private static final int CONNECTIONS_MAX = 300;
 
   private final FileOutputStream out = new FileOutputStream(FileDescriptor.out);
@@ -57,7 +57,7 @@ public final class Actor {
     return "--heads 2 --region-bytes 64K --segment-bytes 8K --capacity 768K --buckets 64";
   }
 
-  /** See the class. */
+  /** See the class comment. */
   public static void main(String[] args) {
     Actor actor = new Actor();
     actor.run(() -> actor.act(args));
@@ -74,7 +74,7 @@ public final class Actor {
     }
   }
 
-  /** What goes wrong ends the process. */
+  /** Runs an action; an exception ends the process. */
   private void run(Runnable action) {
     try {
       action.run();
@@ -190,7 +190,7 @@ public final class Actor {
     notes.forEach(note -> say("N " + note));
   }
 
-  /** One write call a line, so that lines of several processes don't mix. */
+  /** Prints a line in a single write call, so that lines of several processes don't mix. */
   private void say(String line) {
     try {
       out.write(("@ " + line.replace('\n', ' ') + "\n").getBytes(StandardCharsets.UTF_8));
@@ -199,7 +199,7 @@ public final class Actor {
     }
   }
 
-  /** Puts and at times deletes of keys that are this client's alone, with versions that grow. */
+  /** Puts and sometimes deletes keys that only this client uses, with increasing versions. */
   private final class Load {
     private final int client;
     private final int keys;
@@ -212,7 +212,7 @@ public final class Actor {
       this(Integer.parseInt(args[at]), args, at + 1);
     }
 
-    /** One of several clients, which have the rest of the arguments in common. */
+    /** Makes one of several clients, which share the other arguments. */
     private Load(int client, String[] args) {
       this(client, args, 3);
     }
@@ -235,12 +235,15 @@ public final class Actor {
       }
     }
 
-    /** Emulation is slow, and a store that waits until it is full is seldom cleaned. */
+    /**
+     * Requests a cleaning: emulation is slow, and a store that is only cleaned when it is full is
+     * rarely cleaned.
+     */
     private void clean(ErdaClient erda) {
       try {
         erda.clean(random.nextInt(GEOMETRY.heads()));
       } catch (ErdaException.Full | ErdaException.OutcomeUnknown e) {
-        // It is cleaned by itself when it must be.
+        // The store cleans itself when it must.
       }
     }
 
@@ -258,7 +261,8 @@ public final class Actor {
         }
         say("A " + client + " " + number + " " + version);
       } catch (ErdaException.Full | ErdaException.OutcomeUnknown e) {
-        LockSupport.parkNanos(20_000_000); // Not acknowledged, so nothing to tell of.
+        LockSupport.parkNanos(
+            20_000_000); // The operation is not acknowledged, so it is not reported.
       } catch (ErdaException.Damaged e) {
         say("D " + number + " " + e.getMessage());
       }

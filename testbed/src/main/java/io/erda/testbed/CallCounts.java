@@ -11,23 +11,23 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * How often a program makes each system call when none fails, as strace has written it down. strace
- * numbers the calls of each thread by themselves, so what counts is the thread that makes most of
- * them: a higher number is never reached.
+ * How often a program makes each system call when none fails, from a trace by strace. strace counts
+ * the calls of each thread separately, so the thread with the most calls matters: higher numbers
+ * are never reached.
  *
- * @param ofFiles the most calls that one thread makes about files of the store, by their names
+ * @param ofFiles the most calls that one thread makes on files of the store, by call name
  * @param ofAll the most calls that one thread makes
- * @param paths what the calls about files name, as strace's filter wants it
+ * @param paths the paths in these calls, for strace's filter
  */
 record CallCounts(Map<String, Integer> ofFiles, Map<String, Integer> ofAll, Set<String> paths) {
   private static final Pattern LINE = Pattern.compile("^(\\d+) +(\\w+)\\((.*)$");
 
-  /** What programs write their lines to is no file of a store's. */
+  /** Files that programs write their output to are not the store's. */
   private static final Pattern SAID = Pattern.compile("\\.(out|err)$");
 
   private static final Pattern DESCRIPTOR = Pattern.compile("\"(/proc/self/fd/\\d\\d+)\"");
 
-  /** What tells strace to write down all calls that can be made to fail. */
+  /** The arguments with which strace records all calls that can be made to fail. */
   static List<String> arguments() {
     return List.of("-y", "-e", FailingCall.allTraced(), "-e", "signal=none");
   }
@@ -35,7 +35,7 @@ record CallCounts(Map<String, Integer> ofFiles, Map<String, Integer> ofAll, Set<
   /**
    * Counts the lines of a trace.
    *
-   * @param world the directory that has everything that the program was given
+   * @param world the directory with all files of the program
    */
   static CallCounts of(String trace, Path world) {
     Pattern within =
@@ -51,7 +51,7 @@ record CallCounts(Map<String, Integer> ofFiles, Map<String, Integer> ofAll, Set<
       }
       String key = parts.group(1) + " " + parts.group(2);
       ofAll.merge(key, 1, Integer::sum);
-      // What a call returns is not what it is about.
+      // The result of a call does not matter.
       List<String> named = named(within, parts.group(3).replaceFirst("\\) += .*$", ""));
       if (!named.isEmpty()) {
         ofFiles.merge(key, 1, Integer::sum);
@@ -62,7 +62,7 @@ record CallCounts(Map<String, Integer> ofFiles, Map<String, Integer> ofAll, Set<
   }
 
   private static List<String> named(Pattern within, String arguments) {
-    // The directory of the process stands before each name that is not relative to another one.
+    // The process's working directory precedes each path that is not relative to another directory.
     String own = arguments.replaceAll("AT_FDCWD<[^>]*>", "");
     List<String> named = new ArrayList<>();
     Matcher path = within.matcher(own);
@@ -86,9 +86,9 @@ record CallCounts(Map<String, Integer> ofFiles, Map<String, Integer> ofAll, Set<
   }
 
   /**
-   * Returns the highest number of calls of a kind that is surely reached; 0: there is none.
+   * Returns a number of calls of a kind that is certainly reached; 0: none.
    *
-   * @param calls their names, with a {@code /} between them
+   * @param calls the names of the calls, separated by {@code /}
    */
   int most(String calls, boolean aboutFiles) {
     Map<String, Integer> counts = aboutFiles ? ofFiles : ofAll;
@@ -96,7 +96,7 @@ record CallCounts(Map<String, Integer> ofFiles, Map<String, Integer> ofAll, Set<
     for (String call : calls.split("/")) {
       most = Math.max(most, counts.getOrDefault(call, 0));
     }
-    // Not every run of a program makes as many.
+    // Not every run of a program makes as many calls.
     return most - most / 5;
   }
 }

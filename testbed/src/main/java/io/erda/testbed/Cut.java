@@ -3,15 +3,15 @@ package io.erda.testbed;
 import java.util.List;
 
 /**
- * One cut of the power and what came of it.
+ * One power cut and its consequences.
  *
  * @param disk the file system
  * @param order the runs so far, as {@link Session} names them
- * @param phase what the store was doing as far as the host knew
+ * @param phase the state of the store as far as the host knew
  * @param powerClaimed whether the store had promised to survive this
- * @param problems what was wrong, one line each; empty when all was as promised
- * @param lostKeys keys of which something acknowledged was lost
- * @param opening what came of the opening after it
+ * @param problems violations, one line each; empty when there are none
+ * @param lostKeys keys that lost an acknowledged version
+ * @param opening the opening after the cut
  */
 record Cut(
     Disk.Kind disk,
@@ -25,17 +25,17 @@ record Cut(
    * An opening of the store.
    *
    * @param opened whether the store opened
-   * @param inCleaning whether the opening found a cleaning to go on with
-   * @param inDoubling whether it found a doubling to go on with
+   * @param inCleaning whether the opening found an interrupted cleaning
+   * @param inDoubling whether it found an interrupted doubling
    */
   record Opening(boolean opened, boolean inCleaning, boolean inDoubling) {
     static final Opening FAILED = new Opening(false, false, false);
 
-    /** Nothing had been interrupted. */
+    /** An opening that found nothing interrupted. */
     static final Opening QUIET = new Opening(true, false, false);
   }
 
-  /** What the store was doing. */
+  /** The state of the store. */
   enum Phase {
     /** The first opening. */
     CREATION,
@@ -45,7 +45,7 @@ record Cut(
     RECOVERY,
     /** Clients put. */
     LOAD,
-    /** {@code verify} looks at it. */
+    /** {@code verify} checks the store. */
     VERIFY
   }
 

@@ -14,20 +14,20 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * Opens the store on a disk as a cut left it, on the host, and compares what is there with what was
- * acknowledged.
+ * Opens the store on a disk as a cut left it, on the host, and compares its content with the
+ * acknowledged versions.
  */
 final class CutCheck {
   private static final int SECONDS_MAX = 120;
   private static final int PROBLEMS_MAX = 12;
 
   /**
-   * How to look.
+   * The parameters of a check.
    *
    * @param verifyFirst whether {@code erda verify} comes before the opening
-   * @param promise that the opener asks for: {@code power} or {@code none}
+   * @param promise of the opening: {@code power} or {@code none}
    * @param opener {@code embedded} or {@code server}
-   * @param clients of which there are keys, each {@code keys}
+   * @param clients number of clients, each with {@code keys} keys
    */
   record How(boolean verifyFirst, String promise, String opener, int clients, int keys) {}
 
@@ -41,14 +41,14 @@ final class CutCheck {
   private boolean inDoubling;
   private String refusal = "";
 
-  /** Looks in {@code work}, a directory of its own. */
+  /** Makes a check that uses its own directory, {@code work}. */
   CutCheck(Path work, Jvm jvm, How how) {
     this.work = work;
     this.jvm = jvm;
     this.how = how;
   }
 
-  /** Mounts {@code disk}, which may be changed by it, and looks. */
+  /** Mounts {@code disk}, which may change it, and checks the store. */
   Cut check(Disk disk, String order, Cut.Phase phase, Ledger.Claim claim) {
     Path mounted = work.resolve("mounted");
     int lost = 0;
@@ -85,7 +85,8 @@ final class CutCheck {
             work.resolve("verify.log"),
             SECONDS_MAX,
             jvm.command("io.erda.launcher.Main", "verify", "--data", data.toString()));
-    // A cut in the creation leaves no store yet: that is one true line, and an exit code.
+    // A cut in the creation leaves no store yet: then the opening must fail with one correct line,
+    // and an exit code.
     boolean noStoreYet = !claim.power();
     if (result.exitCode() != 0 && !noStoreYet) {
       problem("verify: exit code " + result.exitCode() + ": " + result.tail());
@@ -125,11 +126,11 @@ final class CutCheck {
     }
   }
 
-  /** How many keys lost what was acknowledged. */
+  /** Counts the keys that lost an acknowledged version. */
   private int judge(Ledger.Claim claim) {
     if (!opened) {
-      // Without the promise the kernel may have kept any part of a store. That is no reason for an
-      // error nobody understands, or for a stumble over a file that holds no data.
+      // Without the promise the kernel may have kept any part of a store. That does not excuse an
+      // incomprehensible error, or a failure because of a file without data.
       boolean typed = refusal.startsWith("F ");
       if (claim.power() || !typed || refusal.contains("/shm/")) {
         problem("the store does not open: " + refusal);
@@ -146,7 +147,7 @@ final class CutCheck {
     }
   }
 
-  /** Returns what every file holds, by its name. */
+  /** Returns the content of every file, by name. */
   private static Map<String, String> contents(Path directory) throws IOException {
     Map<String, String> contents = new TreeMap<>();
     try (Stream<Path> files = Files.walk(directory)) {

@@ -20,7 +20,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Names on a device of persistent memory that has no file system. For an emulated machine alone,
+ * A directory on a device of persistent memory without a file system. Only for an emulated machine,
  * see {@link DeviceMemory}. One process uses it at a time.
  *
  * <pre>
@@ -42,7 +42,7 @@ final class DeviceDirectory implements MemoryDirectory {
       ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final VarHandle TURN = LONG.varHandle();
 
-  /** Where a memory lies. */
+  /** The place of a memory. */
   private record Extent(long offset, long length) {
     private long end() {
       return offset + length + PAGE - 1 & -PAGE;
@@ -52,10 +52,13 @@ final class DeviceDirectory implements MemoryDirectory {
   private final MemorySegment device;
   private final TreeMap<String, Extent> names = new TreeMap<>();
 
-  /** What was opened and is not closed: its bytes are taken, also when the name is gone. */
+  /**
+   * Memories that were opened and not closed: their bytes stay allocated even when the name is
+   * deleted.
+   */
   private final Set<DeviceMemory> opened = new HashSet<>();
 
-  /** Reads what is there. A device of zeros has no names. */
+  /** Reads the names. A device of zeros has none. */
   DeviceDirectory(MemorySegment device) {
     this.device = device;
     MemorySegment table = table(turn());
@@ -105,7 +108,7 @@ final class DeviceDirectory implements MemoryDirectory {
     return open(name);
   }
 
-  /** The first place that nobody has. */
+  /** The first free place. */
   private Extent free(long length) throws OutOfSpaceException {
     TreeSet<Extent> taken = new TreeSet<>((a, b) -> Long.compare(a.offset(), b.offset()));
     taken.addAll(names.values());
@@ -169,11 +172,11 @@ final class DeviceDirectory implements MemoryDirectory {
     return List.copyOf(names.keySet());
   }
 
-  /** A change is durable when it is made. */
+  /** Does nothing: a change is durable when it is made. */
   @Override
   public void sync() {}
 
-  /** The caller sees to it that one process uses the device. */
+  /** Always succeeds: the caller ensures that only one process uses the device. */
   @Override
   public boolean lock() {
     return true;

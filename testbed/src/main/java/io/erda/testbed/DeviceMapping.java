@@ -8,8 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Maps a device of persistent memory (devdax). The JDK takes a file's size for what can be mapped,
- * and a device has none: so the C library is called.
+ * Maps a device of persistent memory (devdax). The JDK limits a mapping to the file's size, and a
+ * device has none: so this calls the C library.
  */
 final class DeviceMapping {
   private DeviceMapping() {}
@@ -20,7 +20,7 @@ final class DeviceMapping {
     return map(device, Long.parseLong(Files.readString(size).strip()));
   }
 
-  /** Maps so many bytes of a file for the life of the process. */
+  /** Maps this many bytes of a file for the life of the process. */
   static MemorySegment map(Path file, long bytes) throws IOException {
     int descriptor = FileErrors.check("open", Libc.open(file, Libc.O_RDWR), file);
     long address = Libc.map(0, bytes, Libc.PROT_READ_WRITE, Libc.MAP_SHARED, descriptor);

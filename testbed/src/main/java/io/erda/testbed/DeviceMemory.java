@@ -12,7 +12,7 @@ import java.util.function.Consumer;
 
 /**
  * A part of a device of persistent memory in an emulated machine, whose processor has no caches:
- * what is stored is durable, and nothing has to be written back.
+ * stores are durable at once, and need no write-back.
  */
 final class DeviceMemory implements PersistentMemory {
   private static final VarHandle LONG =
@@ -56,7 +56,7 @@ final class DeviceMemory implements PersistentMemory {
     return Survives.POWER_FAILURE;
   }
 
-  /** As on real persistent memory, where that can't be told. */
+  /** As on real persistent memory, whose caches may be lost. */
   @Override
   public boolean visibleBeforeDurable() {
     return true;
@@ -67,7 +67,7 @@ final class DeviceMemory implements PersistentMemory {
     return Backing.none(segment.byteSize());
   }
 
-  /** Gives back the name's claim on the bytes; the mapping stays as long as the process. */
+  /** Releases the bytes if the name is deleted; the mapping stays as long as the process. */
   @Override
   public void close() {
     onClose.accept(this);

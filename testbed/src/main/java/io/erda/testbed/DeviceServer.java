@@ -17,19 +17,19 @@ import java.security.SecureRandom;
 import java.util.Map;
 
 /**
- * A server over RDMA whose store lies on a device of persistent memory (devdax), the one kind that
- * kernels pin. It says what an {@link Actor} says, and ends with its machine.
+ * A server over RDMA whose store lies on a device of persistent memory (devdax), the only kind that
+ * kernels pin. It reports the same lines as an {@link Actor}, and ends with its machine.
  *
  * <pre>DeviceServer /dev/daxX.Y HOST:PORT</pre>
  */
 public final class DeviceServer {
-  /** Small, as that of {@link Actor}. */
+  /** Small, like that of {@link Actor}. */
   private static final StoreGeometry GEOMETRY =
       new StoreGeometry(new LogGeometry(2, 64 << 10, 8 << 10, 12), 64, PutMode.PUBLISH);
 
   private DeviceServer() {}
 
-  /** See the class. */
+  /** See the class comment. */
   public static void main(String[] args) throws IOException {
     try {
       serve(new DeviceDirectory(DeviceMapping.map(Path.of(args[0]))), args[1]);

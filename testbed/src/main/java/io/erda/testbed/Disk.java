@@ -5,9 +5,9 @@ import java.io.RandomAccessFile;
 import java.nio.file.Path;
 import java.util.List;
 
-/** A disk with a file system on which the store of a session lives: a file of the host. */
+/** A disk with the file system of a session's store: a file of the host. */
 final class Disk {
-  /** Which file system. */
+  /** The kinds of file systems. */
   enum Kind {
     /** On a virtio disk. */
     EXT4(128L << 20),
@@ -23,7 +23,7 @@ final class Disk {
     }
   }
 
-  /** Where the file system begins: ndctl's namespace takes what is before. */
+  /** The offset of the file system: ndctl's namespace occupies the bytes before it. */
   private static final long DAX_OFFSET = 2L << 20;
 
   private final Kind kind;
@@ -34,7 +34,7 @@ final class Disk {
     this.file = file;
   }
 
-  /** A new empty one; on DAX the guest makes the file system. */
+  /** Makes a new empty disk; with DAX the guest makes the file system. */
   static Disk create(Kind kind, Path file, Path log) throws IOException {
     try (RandomAccessFile disk = new RandomAccessFile(file.toFile(), "rw")) {
       disk.setLength(0);
@@ -42,7 +42,7 @@ final class Disk {
     }
     switch (kind) {
       case EXT4 -> Shell.must(log, "mke2fs", "-q", "-F", "-t", "ext4", file.toString());
-      // The guest's kernel and the host's, which mounts copies, may be of different ages.
+      // The kernels of the guest and of the host, which mounts copies, may have different versions.
       case XFS -> Shell.must(log, "mkfs.xfs", "-q", "-f", file.toString());
       case DAX -> {}
     }
@@ -57,13 +57,13 @@ final class Disk {
     return file;
   }
 
-  /** Copies the disk as it is now; holes stay holes. */
+  /** Copies the current disk; holes stay holes. */
   Disk copy(Path to, Path log) {
     Shell.must(log, "cp", "--sparse=always", "--reflink=auto", file.toString(), to.toString());
     return new Disk(kind, to);
   }
 
-  /** How QEMU gets it, after the three read-only disks. */
+  /** The flags for QEMU, in which this disk follows the three read-only disks. */
   List<String> qemuFlags() {
     return switch (kind) {
       // The host survives, so its page cache is as good as a disk.
@@ -78,7 +78,10 @@ final class Disk {
     };
   }
 
-  /** Shell lines of the guest that mount it at /store and hold back every write nobody asks for. */
+  /**
+   * Shell lines of the guest that mount it at /store and postpone all writes that are not
+   * requested.
+   */
   List<String> mountInGuest() {
     String lazy =
         "echo 0 > /proc/sys/vm/dirty_writeback_centisecs;"
@@ -111,7 +114,7 @@ final class Disk {
         "mke2fs -q -F -t ext4 -b 4096 /dev/pmem0 && sync && echo '@ formatted' > /dev/ttyS1");
   }
 
-  /** Mounts a copy of a disk that was cut, on the host; the file system's journal is replayed. */
+  /** Mounts a copy of a cut disk on the host, which replays the file system's journal. */
   void mountOnHost(Path directory, Path log) {
     String options =
         switch (kind) {

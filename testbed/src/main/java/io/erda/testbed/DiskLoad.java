@@ -16,23 +16,23 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Supplier;
 
 /**
- * A client process that puts, deletes and gets keys of its own while the store's file system
- * becomes full, or fails, and keeps a ledger of them: what {@code testbed/full-disks} runs.
+ * The client process of {@code testbed/full-disks}: puts, deletes and gets its own keys while the
+ * store's file system becomes full, or fails, and checks them.
  *
- * <p>It overwrites a fixed set of keys, which needs no more room than it has, and does besides what
- * the lines of its input say:
+ * <p>It overwrites a fixed set of keys, which needs no further room, and executes the lines of its
+ * input:
  *
  * <ul>
- *   <li>{@code grow N}: it puts N further keys, whose values are long, so that the store needs
- *       further files. One that is refused must stay absent, and is tried again
+ *   <li>{@code grow N}: it puts N further keys with long values, so that the store needs further
+ *       files. A key that is refused must stay absent, and is tried again
  *   <li>{@code shrink}: it deletes all further keys
- *   <li>{@code end}, or the end of the input: it reads every key, with a new client unless it is to
- *       use the one it has, compares, and ends
+ *   <li>{@code end}, or the end of the input: it reads every key, usually with a new client,
+ *       compares, and ends
  * </ul>
  *
- * <p>Each half second it says on one line what it has seen until then. A line that begins with
- * {@code WRONG} is a lost or wrong value, or an exception of another kind than {@link
- * ErdaException}. Exit code 1 says that there was one.
+ * <p>Each half second it prints its counts on one line. A line that begins with {@code WRONG}
+ * reports a lost or wrong value, or an exception other than an {@link ErdaException}. The exit code
+ * is 1 if there was one.
  */
 final class DiskLoad {
   private static final int KEYS = 400;
@@ -40,11 +40,11 @@ final class DiskLoad {
   private static final int LONG_BYTES_MAX = 16_000;
   private static final long TELL_NS = 500_000_000L;
 
-  /** A value that a key may have, as the number of the put that stored it; 0: none. */
+  /** The possible values of a key, as the numbers of the puts that stored them; 0: none. */
   private static final class Key {
     long acknowledged;
 
-    /** Puts whose outcome is not known, the newest ones. Any of them may have taken effect. */
+    /** Recent puts whose outcome is unknown. Any of them may have taken effect. */
     long[] unknown = new long[0];
 
     boolean may(long number) {
@@ -61,7 +61,7 @@ final class DiskLoad {
   private final SplittableRandom random;
   private final ConcurrentLinkedQueue<String> lines = new ConcurrentLinkedQueue<>();
 
-  /** The fixed set, and behind it the further keys. Of those the last may be absent still. */
+  /** The fixed set, followed by the further keys. The last of these may still be absent. */
   private final List<Key> keys = new ArrayList<>();
 
   private final byte[] value = new byte[LONG_BYTES_MAX];
@@ -71,7 +71,7 @@ final class DiskLoad {
   private boolean ending;
   private boolean shrinking;
 
-  /** Further keys that are to be put yet. */
+  /** Number of further keys that are still to be put. */
   private long missing;
 
   private long number;
@@ -79,7 +79,7 @@ final class DiskLoad {
   private long gets;
   private long full;
 
-  /** Refused for want of something else than room on the disk. */
+  /** Number of puts refused for lack of something other than disk space. */
   private long otherwiseFull;
 
   private long readOnly;
@@ -101,11 +101,10 @@ final class DiskLoad {
   }
 
   /**
-   * Runs it.
+   * Runs the load.
    *
    * @param arguments the URI of the store, a name that no other process has, a seed, {@code same}
-   *     where the file system stays failed, and {@code gently} where it is to leave the processor
-   *     to others
+   *     when the file system stays failed, and {@code gently} to leave the processor to others
    */
   public static void main(String[] arguments) throws Exception {
     DiskLoad load = new DiskLoad(arguments[0], arguments[1], Long.parseLong(arguments[2]));
@@ -124,7 +123,7 @@ final class DiskLoad {
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII))) {
       in.lines().forEach(lines::add);
     } catch (IOException | UncheckedIOException e) {
-      // An end like any other.
+      // A failed read is an end, too.
     }
     lines.add("end");
   }
@@ -213,7 +212,7 @@ final class DiskLoad {
     return (name + "-" + index).getBytes(StandardCharsets.UTF_8);
   }
 
-  /** Even numbers have short values. */
+  /** The value of a put; even numbers have short values. */
   private byte[] value(long of) {
     int bytesMax = of % 2 == 0 ? BYTES_MAX : LONG_BYTES_MAX;
     int length = 20 + (int) (of * 7919 % (bytesMax - 20));
@@ -236,7 +235,7 @@ final class DiskLoad {
     return of > 0 && Arrays.equals(got, value(of)) ? of : -1;
   }
 
-  /** Returns whether it was acknowledged. */
+  /** Puts or deletes a key. Returns whether it was acknowledged. */
   private boolean put(int index, boolean delete) throws InterruptedException {
     Key key = keys.get(index);
     number += 2;
@@ -275,7 +274,7 @@ final class DiskLoad {
     return false;
   }
 
-  /** A loop of refusals would only keep the processor busy. */
+  /** Pauses after a refusal, because a loop of refusals would only keep the processor busy. */
   private void refused(ErdaException e) throws InterruptedException {
     lastError = e.getMessage();
     Thread.sleep(2);
@@ -320,7 +319,7 @@ final class DiskLoad {
     close();
   }
 
-  /** Where the file system stays failed, there may be nobody who can read a key. */
+  /** Checks a key. When the file system stays failed, keys may be unreadable. */
   private void checked(int index) throws InterruptedException {
     try {
       compare(index, again(() -> client().get(key(index))));
@@ -332,7 +331,7 @@ final class DiskLoad {
     }
   }
 
-  /** A server may be about to open its store again. */
+  /** Repeats a call while a server may be opening its store again. */
   private <T> T again(Supplier<T> call) throws InterruptedException {
     for (int tries = 0; ; tries++) {
       try {

@@ -9,14 +9,16 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * A system call that fails: which one, with which error, the how-manieth, and whether the later
- * ones fail too.
+ * A system call that fails: its name, error and number, and whether later ones fail, too.
  *
- * @param call as strace names it; with a {@code /} between those that do the same
- * @param ofFiles whether calls count alone that are about files of the store
+ * @param call as strace names it; equivalent calls are separated by {@code /}
+ * @param ofFiles whether only calls on files of the store count
  */
 record FailingCall(String call, String error, int number, boolean andLater, boolean ofFiles) {
-  /** A call, the errors that it may end with, and whether the JVM makes many of its own. */
+  /**
+   * A kind of call, its possible errors, and whether only calls on the store's files fail because
+   * the JVM makes many others.
+   */
   private record Kind(String calls, boolean ofFiles, String... errors) {}
 
   private static final List<Kind> KINDS =
@@ -64,16 +66,17 @@ record FailingCall(String call, String error, int number, boolean andLater, bool
           new Kind("write/writev", false, "ECONNRESET", "EPIPE"));
 
   /**
-   * After these errors the JVM makes the call again at once, within native code that nothing wakes,
-   * as it may: no signal comes for ever, and a connection that its client has given up is told of
-   * once. A call that said so for ever would be one of a kernel that there is not.
+   * After these errors the JVM repeats the call at once, in native code that nothing wakes, which
+   * is correct: signals do not arrive for ever, and a connection that its client has given up is
+   * reported once. A call that always fails in this way does not occur with a real kernel.
    */
   private static final Set<String> AT_ONCE_AGAIN = Set.of("EINTR", "ECONNABORTED");
 
   /**
-   * Draws one out of those that a program makes.
+   * Draws one of the calls that a program makes.
    *
-   * @param connected whether it has long begun, and most of its reads and writes are of TCP
+   * @param connected whether it has been running for a while, and most of its reads and writes are
+   *     of TCP
    */
   static FailingCall draw(RandomGenerator random, CallCounts counts, boolean connected) {
     List<Kind> made =
@@ -82,14 +85,14 @@ record FailingCall(String call, String error, int number, boolean andLater, bool
             .toList();
     Kind kind = made.get(random.nextInt(made.size()));
     int most = counts.most(kind.calls, kind.ofFiles);
-    // The first calls are those of the start, which is where most different things happen.
+    // The first calls belong to the start, in which most different things happen.
     int within = random.nextBoolean() ? most : Math.min(most, 1 << random.nextInt(1, 6));
     String error = kind.errors[random.nextInt(kind.errors.length)];
     boolean andLater = random.nextInt(3) == 0 && !AT_ONCE_AGAIN.contains(error);
     return new FailingCall(kind.calls, error, 1 + random.nextInt(within), andLater, kind.ofFiles);
   }
 
-  /** Takes what {@link #text} has written. */
+  /** Parses the result of {@link #text}. */
   static FailingCall parse(String text) {
     String[] words = text.split(":");
     boolean andLater = words[2].endsWith("+");
@@ -101,16 +104,16 @@ record FailingCall(String call, String error, int number, boolean andLater, bool
         words.length > 3);
   }
 
-  /** In one word, for a command line. */
+  /** One word for a command line. */
   String text() {
     return call + ":" + error + ":" + number + (andLater ? "+" : "") + (ofFiles ? ":files" : "");
   }
 
   /**
-   * What tells strace to let it fail. A name that this machine's kernel does not have is passed
-   * over.
+   * The arguments with which strace makes it fail. Names that this machine's kernel does not have
+   * are skipped.
    *
-   * @param paths those that a call must be about, where that counts
+   * @param paths the paths of which a call must have one, if only calls on files count
    */
   List<String> arguments(Collection<String> paths) {
     String calls = "?" + call.replace("/", ",?");
@@ -130,7 +133,7 @@ record FailingCall(String call, String error, int number, boolean andLater, bool
     return words;
   }
 
-  /** What lets strace write down all calls that there are. */
+  /** The arguments with which strace records all calls. */
   static String allTraced() {
     return Stream.concat(KINDS.stream(), OF_CONNECTIONS.stream())
         .map(kind -> "?" + kind.calls.replace("/", ",?"))

@@ -19,7 +19,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * Lets single system calls of Erda's programs fail, as strace can: {@code testbed/failing-calls}.
+ * {@code testbed/failing-calls}: makes single system calls of Erda's programs fail, with strace.
  */
 @Command(
     name = "testbed/failing-calls",
@@ -92,7 +92,7 @@ public final class FailingCalls implements Callable<Integer> {
   private String classpath;
 
   public static void main(String[] args) {
-    // A run that is ended leaves no program behind.
+    // Ending a run must not leave a program behind.
     Runtime.getRuntime()
         .addShutdownHook(
             new Thread(() ->
@@ -169,7 +169,7 @@ public final class FailingCalls implements Callable<Integer> {
     out.flush();
   }
 
-  /** Reads a call from the command line. */
+  /** Parses a call from the command line. */
   private static final class CallConverter implements CommandLine.ITypeConverter<FailingCall> {
     @Override
     public FailingCall convert(String text) {

@@ -17,11 +17,11 @@ import java.util.SplittableRandom;
 import java.util.stream.Stream;
 
 /**
- * Runs one program with a call that fails, and looks at what came of it. Owns a directory with a
- * store that each of them gets a copy of.
+ * Runs one program with a call that fails, and checks the consequences. Owns a directory with a
+ * store, of which each run gets a copy.
  */
 final class FailingPrograms implements AutoCloseable {
-  /** What runs with a call that fails. */
+  /** The programs that run with a failing call. */
   enum Program {
     /** A server that serves, while a client puts, deletes and cleans. */
     SERVING,
@@ -39,8 +39,8 @@ final class FailingPrograms implements AutoCloseable {
   /**
    * One run.
    *
-   * @param call that fails; null: none does, and they are counted
-   * @param kind of URI that the program, or its client, has: shm, tcp, or read-only
+   * @param call that fails; null: none does, and the calls are counted
+   * @param kind of URI for the program, or its client: shm, tcp, or read-only
    */
   record Configuration(Program program, FailingCall call, int kind, boolean power, long seed) {
     Configuration with(FailingCall other) {
@@ -68,7 +68,7 @@ final class FailingPrograms implements AutoCloseable {
           "--buckets",
           "64");
 
-  /** Longer nothing may take, on a machine that has other things to do. */
+  /** The longest time of a step, on a busy machine. */
   private static final int SECONDS_MAX = 60;
 
   private static final int SECONDS_TO_END = 5;
@@ -122,9 +122,9 @@ final class FailingPrograms implements AutoCloseable {
   }
 
   /**
-   * Draws what runs. Counts the calls of that first, where no run before has.
+   * Draws a configuration. If no earlier run has counted the program's calls, counts them first.
    *
-   * @param given the call that fails; null: it is drawn as well
+   * @param given the call that fails; null: it is drawn, too
    */
   Configuration draw(long seed, int number, FailingCall given) throws IOException {
     SplittableRandom random = new SplittableRandom(seed * 1_000_003 + number);
@@ -155,7 +155,7 @@ final class FailingPrograms implements AutoCloseable {
     return drawn.with(call);
   }
 
-  /** What the program of a configuration calls when nothing fails. */
+  /** The calls of a configuration's program when none fails. */
   private CallCounts counts(Configuration configuration) throws IOException {
     String key = configuration.program + " " + configuration.kind + " " + configuration.power;
     CallCounts counts = counted.get(key);
@@ -220,7 +220,7 @@ final class FailingPrograms implements AutoCloseable {
       }
       if (server.isAlive() && !server.err().contains("ended because")) {
         String unread = new ServedGets(outcome).readThrough(uri);
-        // One that ends because of a call that failed has said why, or is about to.
+        // A server that ends because of a failed call has reported the reason, or is about to.
         if (unread != null && !server.awaitErr("ended because", SECONDS_TO_END)) {
           outcome.complain("a server that lives is not read any more: " + unread);
         }
@@ -250,7 +250,7 @@ final class FailingPrograms implements AutoCloseable {
     SoundStore.require(world.resolve("data"), puts, outcome);
   }
 
-  /** Ends a server, and complains where it said nothing of an end of its own. */
+  /** Ends a server, and complains if it had ended by itself without a reason. */
   private static void end(Traced server, boolean kill, boolean served, Outcome outcome)
       throws IOException {
     boolean lived = server.isAlive();
@@ -377,7 +377,7 @@ final class FailingPrograms implements AutoCloseable {
     }
   }
 
-  /** Returns whether it says that it has done what it was asked for. */
+  /** Returns whether the program reports success. */
   private static boolean requireEnd(Traced tool, Outcome outcome) throws IOException {
     if (!tool.awaitEnd(SECONDS_MAX)) {
       outcome.complain("it does not end: " + tool.threads());

@@ -15,14 +15,14 @@ import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
- * A client that puts and deletes while the calls of its server fail, and knows what each key may
- * have afterwards: what was acknowledged last, or what nobody knows the outcome of since.
+ * A client that puts and deletes while the calls of its server fail, and knows the possible values
+ * of each key: the last acknowledged one, and later ones of unknown outcome.
  */
 final class FailingPuts {
   private static final int KEYS = 60;
   private static final int ABSENT = 0;
 
-  /** As many waits in vain are enough. */
+  /** The most consecutive time-outs. */
   private static final int ERRORS_MAX = 5;
 
   private static final ClientOptions OPTIONS =
@@ -38,7 +38,7 @@ final class FailingPuts {
     this.outcome = outcome;
   }
 
-  /** The keys of a store that was made with {@link #fill}. */
+  /** Notes the keys of a store that was made with {@link #fill}. */
   void knowFilled() {
     for (int i = 0; i < KEYS; i++) {
       mayBe.put("key " + i, new HashSet<>(Set.of(++number)));
@@ -66,8 +66,8 @@ final class FailingPuts {
   }
 
   /**
-   * Puts, deletes and cleans for a while, through one connection after the other: each of them
-   * makes calls of the server's.
+   * Puts, deletes and cleans for a while, over one connection after the other, each of which causes
+   * calls of the server.
    */
   void work(String uri, RandomGenerator random, int operations, int connections) {
     int errors = 0;
@@ -86,9 +86,9 @@ final class FailingPuts {
     }
   }
 
-  /** Returns whether it got an answer. */
+  /** Does one operation. Returns whether it was answered. */
   private boolean operate(ErdaClient client, RandomGenerator random) {
-    // New keys now and then, so that the table grows.
+    // Sometimes a new key, so that the table grows.
     String key = "key " + random.nextInt(random.nextInt(4) == 0 ? 8 * KEYS : KEYS);
     Set<Integer> numbers = mayBe.computeIfAbsent(key, unused -> new HashSet<>(Set.of(ABSENT)));
     int next = random.nextInt(8) == 0 ? ABSENT : ++number;
@@ -115,7 +115,7 @@ final class FailingPuts {
     return false;
   }
 
-  /** Reads every key through a server whose calls do not fail. */
+  /** Reads every key from a server whose calls do not fail. */
   void check(Supplier<ErdaClient> connect) {
     try (ErdaClient client = connect.get()) {
       mayBe.forEach((key, numbers) -> check(client, key, numbers));

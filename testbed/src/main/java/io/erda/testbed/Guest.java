@@ -17,18 +17,18 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
- * A running guest: QEMU, without hardware acceleration. Its commands go in on its second serial
- * port, its lines come out there; the first is its console, kept in a file. Owns the process.
+ * A running guest: QEMU, without hardware acceleration. Its second serial port takes commands and
+ * returns lines; the first is its console, kept in a file. Owns the process.
  */
 final class Guest implements AutoCloseable {
   private static final int BOOT_SECONDS = 90;
   private static final int BOOTS = 3;
 
   /**
-   * What a guest is made of.
+   * The images of a guest.
    *
-   * @param image the directory that {@code testbed/guest build} names
-   * @param app what it mounts at /app
+   * @param image the directory made by {@code testbed/guest build}
+   * @param app the disk that it mounts at /app
    */
   record Parts(Path image, Path app) {}
 
@@ -47,10 +47,10 @@ final class Guest implements AutoCloseable {
   }
 
   /**
-   * Boots a guest, again if it does not get as far as its shell: emulation fails at times before
-   * anything of ours runs.
+   * Boots a guest, and tries again if it does not reach its shell: emulation sometimes fails before
+   * the tests begin.
    *
-   * @param listener gets each whole line, on a thread of the guest's
+   * @param listener receives each whole line, in a thread of the guest
    */
   static Guest boot(Parts parts, Disk disk, Path console, Consumer<String> listener)
       throws IOException {
@@ -66,7 +66,7 @@ final class Guest implements AutoCloseable {
     }
   }
 
-  /** What the emulator said itself, or where the guest's console is when it said nothing. */
+  /** The emulator's error output, or the place of the guest's console when there is none. */
   private static String trouble(Path console) throws IOException {
     String said = Files.readString(errors(console)).strip();
     return said.isEmpty() ? "see " + console : said.lines().collect(Collectors.joining("; "));
@@ -100,7 +100,7 @@ final class Guest implements AutoCloseable {
   private void read() {
     try (BufferedReader out = process.inputReader(StandardCharsets.UTF_8)) {
       StringBuilder line = new StringBuilder();
-      // Not readLine: what stands before the end without a line end was cut.
+      // Not readLine, because an unterminated last line was cut and must be dropped.
       for (int c = out.read(); c >= 0; c = out.read()) {
         if (c == '\n') {
           took(line.toString().stripTrailing());
@@ -126,7 +126,7 @@ final class Guest implements AutoCloseable {
     }
   }
 
-  /** Runs a line of shell in the guest, after those before. */
+  /** Runs a line of shell in the guest, after the earlier lines. */
   void send(String line) {
     try {
       in.write(line);
@@ -141,14 +141,14 @@ final class Guest implements AutoCloseable {
     shellLines.forEach(this::send);
   }
 
-  /** How many lines came so far: a mark for {@link #said}. */
+  /** Number of lines so far: a mark for {@link #said}. */
   int mark() {
     synchronized (lines) {
       return lines.size();
     }
   }
 
-  /** The first line since the mark that is looked for, or null. */
+  /** The first matching line since the mark, or null. */
   String said(int mark, Predicate<String> what) {
     synchronized (lines) {
       for (int i = mark; i < lines.size(); i++) {
@@ -165,7 +165,7 @@ final class Guest implements AutoCloseable {
     return await(0, what, seconds) != null;
   }
 
-  /** The same, of lines since the mark; null when none came. */
+  /** The same for lines since the mark; returns the line, or null when none came. */
   String await(int mark, Predicate<String> what, int seconds) {
     long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
     while (true) {
@@ -188,7 +188,7 @@ final class Guest implements AutoCloseable {
     return process.isAlive();
   }
 
-  /** Stops every thread of the emulator, and returns when they stand. */
+  /** Stops every thread of the emulator, and returns when all are stopped. */
   void freeze() throws IOException {
     signal("STOP");
     Path tasks = Path.of("/proc/" + process.pid() + "/task");
@@ -211,7 +211,7 @@ final class Guest implements AutoCloseable {
       }
       return true;
     } catch (NoSuchFileException e) {
-      return false; // A thread that ended meanwhile.
+      return false; // The thread has ended meanwhile.
     }
   }
 

@@ -5,11 +5,11 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * How to start a JVM of the host with the store under test on its class path.
+ * Starts JVMs on the host with the store under test on their class path.
  *
  * @param java the program
  * @param flags of every JVM with Erda in it
- * @param classPath the store's and this module's
+ * @param classPath of the store and this module
  */
 record Jvm(String java, List<String> flags, String classPath) {
   List<String> command(String main, String... arguments) {

@@ -5,11 +5,14 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 
-/** What an {@link Actor} read from a store after a cut, beside what must be there. */
+/**
+ * The keys that an {@link Actor} read from a store after a cut, compared with the acknowledged
+ * versions.
+ */
 final class KeysRead {
   private final Map<Integer, Long> read = new HashMap<>();
 
-  /** Takes a line of the actor's; what is not about a key is passed over. */
+  /** Takes a line of the actor; lines that are not about a key are skipped. */
   void line(String line) {
     String[] words = line.split(" ", 4);
     if (line.startsWith("@ R ")) {
@@ -19,7 +22,7 @@ final class KeysRead {
     }
   }
 
-  /** How many keys lost what was acknowledged; each is a problem, in one line. */
+  /** Counts the keys that lost an acknowledged version; reports each as a problem, in one line. */
   int judge(Ledger.Claim claim, Consumer<String> problem) {
     int lost = 0;
     for (Map.Entry<Integer, Long> each : new TreeMap<>(claim.versions()).entrySet()) {

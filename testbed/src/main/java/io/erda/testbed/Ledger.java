@@ -6,14 +6,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What the guest said was acknowledged, and under which promise. Thread-safe: the thread that reads
- * the serial port tells it, the one that cuts the power asks.
+ * The versions that the guest reported as acknowledged, with the promise. Thread-safe: the thread
+ * that reads the serial port adds lines, the one that cuts the power asks for claims.
  *
- * <p>Lines of the guest begin with {@code @}: {@code P client promise} (told at connect), {@code A
+ * <p>Lines of the guest begin with {@code @}: {@code P client promise} (sent at connect), {@code A
  * client key version} (a put or a delete was acknowledged), {@code S promise} (a store was opened),
  * {@code D key message} (a live store called a key damaged), {@code N note}, {@code F message} (a
  * typed error ended an actor), {@code X error} (an untyped one), {@code E} (a clean end). A server
- * says its own line when it serves.
+ * prints its usual line when it serves.
  */
 final class Ledger {
   private final Map<Integer, Long> required = new HashMap<>();
@@ -24,9 +24,9 @@ final class Ledger {
   private long acknowledged;
 
   /**
-   * What a cut at this moment must not lose.
+   * The versions that a cut at this moment must not lose.
    *
-   * @param versions for each key the least version that must be there
+   * @param versions the least version that each key must have
    * @param power whether the store was ever opened with the promise to survive power failure
    */
   record Claim(Map<Integer, Long> versions, boolean power) {}
@@ -44,7 +44,7 @@ final class Ledger {
       case "P" -> power.put(Integer.valueOf(words[2]), words[3].equals("POWER"));
       case "A" -> acknowledged(words);
       case "X" -> trouble.add(line);
-      // A store without the promise may be damaged by the cut before.
+      // A store without the promise may have been damaged by an earlier cut.
       case "D" -> trouble.addAll(everPower ? List.of(line) : List.of());
       default -> {}
     }
@@ -58,7 +58,7 @@ final class Ledger {
     (promised ? required : unpromised).merge(key, version, Math::max);
   }
 
-  /** A run that opens a store with the promise first makes durable all that is there. */
+  /** Notes an opening. Opening a store with the promise first makes all its data durable. */
   private void opened(boolean withPower) {
     if (withPower) {
       everPower = true;
@@ -67,7 +67,7 @@ final class Ledger {
     }
   }
 
-  /** The power failed: what had no promise may be gone. */
+  /** Notes that the power failed: versions without the promise may be lost. */
   synchronized void powerFailed() {
     unpromised.clear();
     power.clear();
@@ -77,7 +77,7 @@ final class Ledger {
     return new Claim(Map.copyOf(required), everPower);
   }
 
-  /** What the guest said that it should never say; empties it. */
+  /** Returns and clears the lines that the guest must never print. */
   synchronized List<String> takeTrouble() {
     List<String> all = List.copyOf(trouble);
     trouble.clear();

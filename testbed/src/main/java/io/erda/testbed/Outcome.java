@@ -4,11 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/**
- * What came of one configuration of the failing calls: what is wrong with it, and what was seen.
- */
+/** The result of one configuration of the failing calls: the problems, and the output. */
 final class Outcome {
-  /** What no user is to read: a type of Java's, a stack trace, a defect. */
+  /** Text that users must not see: a Java type, a stack trace, a defect. */
   private static final Pattern UNTYPED =
       Pattern.compile(
           "(?m)^\\s+at [\\w.$/]+\\(|\\b(java|javax|jdk|sun)\\.[\\w.]*[A-Z]\\w+|internal error"
@@ -21,7 +19,7 @@ final class Outcome {
   private static final Pattern OF_EVENTS =
       Pattern.compile("^\\d+ +(read|write)v?\\(\\d+<anon_inode");
 
-  /** The JVM itself could not go on, and has said so. */
+  /** Messages of a JVM that could not go on. */
   private static final Pattern OF_THE_JVM =
       Pattern.compile(
           "fatal error has been detected|insufficient memory for the Java Runtime|Error occurred"
@@ -35,7 +33,7 @@ final class Outcome {
   private String trace = "";
   private boolean ofTheJvm;
 
-  /** Takes what strace has written down. */
+  /** Takes a trace by strace. */
   void traced(String text) {
     trace = text;
   }
@@ -44,24 +42,27 @@ final class Outcome {
     return trace;
   }
 
-  /** Whether the call was made to fail, and nothing that never fails in this way. */
+  /** Whether the call was made to fail, and not only calls that never fail in this way. */
   boolean isMet() {
     return trace.contains("(INJECTED)") && !isUnreal();
   }
 
-  /** An error of a connection met what wakes a thread, which no kernel fails: it shows nothing. */
+  /**
+   * Whether an error of a connection hit a call that wakes a thread, which never fails with a real
+   * kernel: then the run proves nothing.
+   */
   boolean isUnreal() {
     return trace
         .lines()
         .anyMatch(line -> line.contains("(INJECTED)") && OF_EVENTS.matcher(line).find());
   }
 
-  /** Whether it was the JVM that could not go on: what it says is its own. */
+  /** Whether the JVM itself could not go on: its messages are not Erda's. */
   boolean isOfTheJvm() {
     return ofTheJvm;
   }
 
-  /** Whether nothing failed that a program says. */
+  /** Whether no call failed that writes a program's messages. */
   boolean isHeard() {
     return trace
         .lines()
@@ -76,12 +77,12 @@ final class Outcome {
     return isUnreal() ? List.of() : complaints;
   }
 
-  /** Everything that was said, for whoever looks at a failure. */
+  /** The whole output, for examining a failure. */
   String seen() {
     return seen.toString();
   }
 
-  /** Takes what a program has said, and complains of what no user is to read. */
+  /** Takes the output of a program, and complains about text that users must not see. */
   void said(String who, String text) {
     if (text.isBlank()) {
       return;
@@ -92,7 +93,7 @@ final class Outcome {
     if (OF_THE_JVM.matcher(text).find()) {
       ofTheJvm = true;
     } else {
-      // What is missing then has no other name.
+      // The missing class has no other name.
       var untyped = UNTYPED.matcher(text.replaceAll("a class can't be loaded \\([^)]*\\)", ""));
       if (untyped.find()) {
         complain(who + " says \"" + untyped.group().strip() + "\"");
@@ -100,7 +101,7 @@ final class Outcome {
     }
   }
 
-  /** Whether a text says that the JVM could not go on. */
+  /** Whether a text is the message of a JVM that could not go on. */
   static boolean isOfTheJvm(String text) {
     return OF_THE_JVM.matcher(text).find();
   }

@@ -20,7 +20,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code testbed/powercuts}, which builds the guest and starts this. */
+/** {@code testbed/powercuts}, which builds the guest and starts this class. */
 @Command(
     name = "testbed/powercuts",
     mixinStandardHelpOptions = true,
@@ -48,10 +48,10 @@ import picocli.CommandLine.Spec;
       "  testbed/powercuts --cuts 50 --fs dax --erda ../other-tree"
     })
 public final class PowerCuts implements Callable<Integer>, Session.Inspector {
-  /** What says that nothing could be tried. */
+  /** The exit code when nothing could be tested. */
   private static final int NO_GUEST = 75;
 
-  /** At most so many guests may boot and then fail by themselves. */
+  /** The most guests that may boot and then fail by themselves. */
   private static final int GUESTS_LOST_MAX = 3;
 
   private static final int KEPT_MAX = 5;
@@ -117,7 +117,7 @@ public final class PowerCuts implements Callable<Integer>, Session.Inspector {
       description = "Source tree of the Erda that is tried; this one by default.")
   private Path erda;
 
-  // What testbed/powercuts prepared.
+  // Prepared by testbed/powercuts.
   @Option(names = "--image", hidden = true, required = true)
   private Path image;
 
@@ -144,10 +144,13 @@ public final class PowerCuts implements Callable<Integer>, Session.Inspector {
   private Path session;
   private ThreadPoolExecutor checks;
 
-  /** Cuts whose checks have not ended. The pool's own figures miss one that is just taken up. */
+  /**
+   * Number of cuts whose checks have not ended. The pool's own counts miss a task that is just
+   * being taken.
+   */
   private final AtomicInteger unchecked = new AtomicInteger();
 
-  /** Exits with what the command says. */
+  /** Exits with the command's exit code. */
   public static void main(String[] args) {
     System.exit(
         new CommandLine(new PowerCuts()).setCaseInsensitiveEnumValuesAllowed(true).execute(args));
@@ -176,7 +179,7 @@ public final class PowerCuts implements Callable<Integer>, Session.Inspector {
     long first = seed == null ? new Random().nextInt(1 << 30) : seed;
     out.println(
         "seed " + first + " (again: testbed/powercuts --cuts " + cuts + " --seed " + first + ")");
-    // One check at a time beside the guest; who cuts faster than that waits.
+    // One check at a time beside the guest; faster cuts wait.
     checks =
         new ThreadPoolExecutor(
             1,
@@ -211,7 +214,7 @@ public final class PowerCuts implements Callable<Integer>, Session.Inspector {
     return tally.failed() > 0 ? 1 : noGuest != null ? NO_GUEST : 0;
   }
 
-  /** Ends the process when the time is over: what was checked until then counts. */
+  /** Ends the process after a time; the checks done until then count. */
   private void giveUp(int seconds) {
     Thread thread =
         new Thread(
@@ -272,7 +275,7 @@ public final class PowerCuts implements Callable<Integer>, Session.Inspector {
     return begun < sessionCuts && System.nanoTime() - sessionEndNs < 0;
   }
 
-  /** Each file system has its turn: a session takes no more cuts, and no more of the time left. */
+  /** Begins a session, which takes its share of the cuts and of the remaining time. */
   private synchronized void beginSession(int share, int kindsLeft) {
     sessionCuts = Math.min(cuts, begun + share);
     long now = System.nanoTime();
@@ -299,7 +302,7 @@ public final class PowerCuts implements Callable<Integer>, Session.Inspector {
     Cut result;
     try {
       Files.createDirectory(directory);
-      // The disk as the cut left it is kept; looking at it changes it.
+      // The check changes a disk, so a copy as the cut left it is kept.
       Disk copy = cut.disk().copy(directory.resolve("disk"), directory.resolve("copy.log"));
       result =
           new CutCheck(directory, jvm, cut.how())

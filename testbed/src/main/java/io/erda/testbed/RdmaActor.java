@@ -9,9 +9,9 @@ import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A client that {@code testbed/rdma} disturbs: it puts and gets without an end, checks what it got,
- * and says on standard output when an operation failed, after how long and with which message, and
- * when one succeeds again. What fails another way ends it.
+ * A client that {@code testbed/rdma} disturbs: it puts and gets endlessly, checks the values, and
+ * prints when an operation failed, after how long and with which message, and when one succeeds
+ * again. Any other failure ends it.
  *
  * <pre>RdmaActor URI</pre>
  */
@@ -21,7 +21,7 @@ public final class RdmaActor {
 
   private RdmaActor() {}
 
-  /** See the class. */
+  /** See the class comment. */
   public static void main(String[] args) {
     try (ErdaClient client = ErdaClient.connect(ErdaUri.parse(args[0]), ClientOptions.DEFAULT)) {
       byte[] value = new byte[VALUE_BYTES];

@@ -6,14 +6,14 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Judges what {@code testbed/rdma cuts} noted outside of its guests: for each boot a file of the
- * lines that the guest said until its power was cut, in order. In each but the first the store was
- * opened and every key read before the load went on.
+ * Judges the files of {@code testbed/rdma cuts}, in order: one for each boot, with the lines that
+ * the guest printed until its power was cut. In each boot but the first the store was opened and
+ * every key read before the load went on.
  *
  * <pre>RdmaCuts FILE...</pre>
  *
  * <p>Prints one line for each cut, and exits with 1 when something was lost, a store did not open,
- * or a guest said what it should never say.
+ * or a guest printed a line that it must never print.
  */
 public final class RdmaCuts {
   private static final int PROBLEMS_MAX = 5;
@@ -23,7 +23,7 @@ public final class RdmaCuts {
 
   private RdmaCuts() {}
 
-  /** See the class. */
+  /** See the class comment. */
   public static void main(String[] args) throws IOException {
     RdmaCuts cuts = new RdmaCuts();
     cuts.lines(wholeLines(Path.of(args[0])));
@@ -42,7 +42,7 @@ public final class RdmaCuts {
     System.exit(cuts.problems == 0 ? 0 : 1);
   }
 
-  /** What stands behind the last line end was cut. */
+  /** The whole lines of a file; an unterminated last line was cut. */
   private static List<String> wholeLines(Path file) throws IOException {
     String all = Files.readString(file);
     return all.substring(0, all.lastIndexOf('\n') + 1).lines().map(String::stripTrailing).toList();
@@ -69,7 +69,7 @@ public final class RdmaCuts {
     lines(lines);
   }
 
-  /** What the store said when it opened, or why it did not. */
+  /** The store's notes when it opened, or why it did not. */
   private static String said(List<String> lines) {
     return lines.stream()
         .filter(line -> line.matches("@ [NFX] .*"))

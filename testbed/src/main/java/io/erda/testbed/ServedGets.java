@@ -4,7 +4,7 @@ import io.erda.client.ErdaClient;
 import io.erda.client.KeyCursor;
 import io.erda.protocol.ErdaException;
 
-/** Reads all keys of a server that lives, when its calls do not fail any more: gets go on. */
+/** Reads all keys from a live server, after its calls have stopped failing: gets must work. */
 final class ServedGets {
   private final Outcome outcome;
 
@@ -12,7 +12,7 @@ final class ServedGets {
     this.outcome = outcome;
   }
 
-  /** Returns why the server can't be read, or null when it was read to the end. */
+  /** Reads all keys. Returns why that failed, or null. */
   String readThrough(String uri) {
     try (ErdaClient client = ErdaClient.connect(uri);
         KeyCursor keys = client.keys()) {

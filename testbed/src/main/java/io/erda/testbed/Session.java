@@ -11,30 +11,30 @@ import java.util.Random;
 import java.util.function.Predicate;
 
 /**
- * The life of one disk. Guests boot with it one after the other; in each a store is opened several
- * times, by a server or embedded, with the promise or without, and ended cleanly or by a kill; in
- * the end the emulator is killed, which is the cut that the next guest goes on from. Meanwhile the
- * emulator is stopped at many moments and the disk copied: each copy is what a cut at that moment
- * would have left.
+ * The tests of one disk. Guests boot with it one after the other; in each a store is opened several
+ * times, by a server or embedded, with the promise or without, and ended cleanly or by a kill; at
+ * the end the emulator is killed, which is the cut after which the next guest goes on. Meanwhile
+ * the emulator is stopped at many moments and the disk copied: each copy is what a cut at that
+ * moment would have left.
  */
 final class Session {
-  /** So many clients put, each its own keys; one does where the store is embedded. */
+  /** Number of clients that put, each its own keys; an embedded store has one. */
   static final int CLIENTS = 2;
 
   private static final int OPENING_SECONDS = 300;
   private static final long VERSIONS_PER_RUN = 1_000_000;
 
-  /** Takes a disk that was cut, checks it and tells of it; may do so later. */
+  /** Takes a disk that was cut, checks it and reports; may do so later. */
   interface Inspector {
     void inspect(CutDisk cut) throws IOException;
 
-    /** Something was wrong that no copy shows. */
+    /** Reports a problem that no copy shows. */
     void trouble(Disk.Kind disk, String order, Cut.Phase phase, List<String> lines);
 
     boolean wantsMore();
   }
 
-  /** A copy of the disk, and what it must hold. */
+  /** A copy of the disk, and its required content. */
   record CutDisk(Disk disk, String order, Cut.Phase phase, Ledger.Claim claim, CutCheck.How how) {}
 
   private final Guest.Parts parts;
@@ -55,8 +55,8 @@ final class Session {
   /**
    * Begins with a new disk.
    *
-   * @param work where files go
-   * @param promises of one opening after the other, over again; empty: by chance
+   * @param work for files
+   * @param promises of the openings, repeated in order; empty: random
    */
   Session(
       Guest.Parts parts,
@@ -74,7 +74,7 @@ final class Session {
     this.log = work.resolve("host.log");
   }
 
-  /** Lives through two or three guests. */
+  /** Runs two or three guests. */
   void live() throws IOException {
     int lives = 2 + random.nextInt(2);
     for (int life = 0; life < lives && inspector.wantsMore(); life++) {
@@ -102,7 +102,7 @@ final class Session {
     }
   }
 
-  /** False when the store did not open: then there is nothing to go on with. */
+  /** Runs one guest. Returns false when the store did not open, so that the session can't go on. */
   private boolean liveOnce() throws IOException {
     guest.send(disk.mountInGuest());
     guest.send("mountpoint -q /store && echo '@ mounted' > /dev/ttyS1");
@@ -130,17 +130,17 @@ final class Session {
     Guest.sleep(1500 + random.nextInt(2000));
     freeze(Cut.Phase.VERIFY);
     String said = guest.await(mark, l -> l.startsWith("@ V "), OPENING_SECONDS);
-    // Before a store was durable for the first time, a cut leaves nothing to verify.
+    // Before a store was durable for the first time a cut leaves nothing to verify.
     if (said == null || ledger.claim().power() && !said.startsWith("@ V 0 ")) {
       inspector.trouble(
           disk.kind(), order(), Cut.Phase.VERIFY, List.of("verify in the guest: " + said));
     }
   }
 
-  /** One opening of the store, load, and its end; the last one ends with the power. */
+  /** Runs one opening of the store, load, and its end; the last one ends with the power cut. */
   private boolean run(boolean last) throws IOException {
     boolean server = random.nextInt(3) != 0;
-    // On DAX the promise is there without being asked for.
+    // With DAX the promise is kept without being asked for.
     boolean power = disk.kind() == Disk.Kind.DAX ? random.nextInt(4) == 0 : random.nextInt(3) != 0;
     if (!promises.isEmpty()) {
       power = promises.get(runs % promises.size()).equals("power");
@@ -179,7 +179,10 @@ final class Session {
     return line.startsWith("@ F ") || line.startsWith("@ X ") || line.startsWith("erda: ");
   }
 
-  /** What a cut left before must open; a store that never promised anything may not. */
+  /**
+   * Handles a failed opening: a store that never promised anything may fail to open, any other may
+   * not.
+   */
   private boolean notOpened(Cut.Phase opening, String said) {
     boolean promised = ledger.claim().power() || !abruptly;
     if (promised || said == null || said.contains("/shm/")) {
@@ -192,7 +195,7 @@ final class Session {
   private boolean loadAndEnd(boolean server, boolean last) throws IOException {
     int freezes = 5 + random.nextInt(8);
     int mark = guest.mark();
-    // Nothing is lost that was never acknowledged.
+    // Nothing can be lost before the first acknowledgement.
     guest.await(mark, l -> l.startsWith("@ A "), OPENING_SECONDS);
     for (int i = 0; i < freezes && inspector.wantsMore(); i++) {
       awaitPuts(1 + random.nextInt(60));
@@ -224,7 +227,10 @@ final class Session {
     return true;
   }
 
-  /** So many more, or for a while: how fast a guest is depends on the machine. */
+  /**
+   * Waits for a number of further puts, or for a while: the speed of a guest depends on the
+   * machine.
+   */
   private void awaitPuts(int many) {
     long enough = ledger.acknowledged() + many;
     for (int looks = 0; looks < 200 && ledger.acknowledged() < enough && guest.isAlive(); looks++) {
@@ -263,8 +269,8 @@ final class Session {
   }
 
   /**
-   * On DAX whoever stores into a file of the store must have mapped it with MAP_SYNC: "sf" among
-   * the flags of the mapping.
+   * With DAX every process that stores into a file of the store must have mapped it with MAP_SYNC:
+   * "sf" among the flags of the mapping.
    */
   private void reportWeakMappings() {
     int mark = guest.mark();
@@ -291,7 +297,7 @@ final class Session {
     }
   }
 
-  /** The power is cut; true: there is a disk to go on with. */
+  /** Cuts the power. Returns whether there is a disk to go on with. */
   private boolean cut(Cut.Phase phase) throws IOException {
     guest.cut();
     inspect(phase);
@@ -309,7 +315,10 @@ final class Session {
     }
   }
 
-  /** What has come by now was acknowledged before: the guest stands still. */
+  /**
+   * Checks a copy of the disk. Everything received so far was acknowledged, because the guest is
+   * stopped.
+   */
   private void inspect(Cut.Phase phase) throws IOException {
     Path directory = Files.createDirectory(work.resolve("cut-" + ++copies));
     Disk copy = disk.copy(directory.resolve("disk"), log);
@@ -323,7 +332,7 @@ final class Session {
     inspector.inspect(new CutDisk(copy, order(), phase, ledger.claim(), how));
   }
 
-  /** What was opened in which order, and how it ended. */
+  /** The order of the openings, and their ends. */
   String order() {
     return order.toString().strip();
   }

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 final class Shell {
   private Shell() {}
 
-  /** What a command printed, both streams together, and its exit code; -1: it took too long. */
+  /** The output of a command, both streams together, and its exit code; -1: it took too long. */
   record Result(int exitCode, List<String> lines) {
     String tail() {
       return lines.isEmpty() ? "(nothing)" : lines.getLast();
@@ -26,7 +26,7 @@ final class Shell {
     return new ProcessBuilder(all);
   }
 
-  /** Runs a command with its output in {@code log}, and ends it after so many seconds. */
+  /** Runs a command with its output in {@code log}, and ends it after a number of seconds. */
   static Result run(Path log, int seconds, List<String> command) {
     try {
       Process process =

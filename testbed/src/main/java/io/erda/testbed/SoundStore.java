@@ -10,9 +10,9 @@ import io.erda.server.VerifyReport;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Opens stores in this process, whose calls do not fail. */
+/** Opens stores in this process, whose system calls do not fail. */
 final class SoundStore {
-  /** Small, so that a short load makes regions, cleanings and tables. */
+  /** Small, so that a short load fills regions, and causes cleanings and doublings. */
   static final ServerOptions OPTIONS =
       ServerOptions.DEFAULTS
           .withHeads(1)
@@ -28,7 +28,9 @@ final class SoundStore {
     return ErdaServer.start(data, OPTIONS.withListening(List.of(Listening.tcp("127.0.0.1:0"))));
   }
 
-  /** A store that is opened anew has what was acknowledged, and verify finds it sound. */
+  /**
+   * Requires that a store opened anew has all acknowledged values, and that verify finds it sound.
+   */
   static void require(Path data, FailingPuts puts, Outcome outcome) {
     try (ErdaStore store = ErdaStore.open(data, OPTIONS)) {
       puts.check(store::client);

@@ -21,7 +21,7 @@ final class Tally {
     return cuts.size();
   }
 
-  /** Something went wrong in a guest. */
+  /** Counts a problem in a guest. */
   synchronized void addTrouble() {
     troubles++;
   }
@@ -96,7 +96,7 @@ final class Tally {
     return some.stream().filter(c -> c.phase() == phase).count();
   }
 
-  /** Says of the last three runs whether each asked for the promise, and where verify was. */
+  /** Whether each of the last three runs asked for the promise, and where verify was, in words. */
   static String pattern(String order) {
     List<String> words = new ArrayList<>();
     for (String word : order.split(" ")) {

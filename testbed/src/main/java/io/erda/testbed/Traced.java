@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A program of Erda's as a process, under strace where a call of it is to fail. What it says goes
- * into files of the directory that it runs in. Owns the process.
+ * A process of a program of Erda, under strace if a call of it must fail. Its output goes to files
+ * in its working directory. Owns the process.
  */
 final class Traced implements AutoCloseable {
   private final String name;
@@ -27,9 +27,9 @@ final class Traced implements AutoCloseable {
   }
 
   /**
-   * Starts it.
+   * Starts the program.
    *
-   * @param tracing what strace is told; empty: the program runs without
+   * @param tracing the arguments for strace; empty: the program runs without it
    */
   static Traced start(String name, Path directory, List<String> tracing, List<String> command)
       throws IOException {
@@ -42,7 +42,7 @@ final class Traced implements AutoCloseable {
     return run(name, directory, words, !tracing.isEmpty());
   }
 
-  /** Traces a process that runs from now on, until this is closed. */
+  /** Traces a running process from now on, until this is closed. */
   static Traced attach(String name, Path directory, List<String> tracing, long process)
       throws IOException {
     List<String> words = strace(name, directory, tracing);
@@ -72,7 +72,10 @@ final class Traced implements AutoCloseable {
     return new Traced(name, directory, process, traced);
   }
 
-  /** Waits until a file has a word, or the process has ended; returns whether it has the word. */
+  /**
+   * Waits until a file contains a word, or the process has ended; returns whether it contains the
+   * word.
+   */
   private boolean awaitSaid(Path file, String word, int seconds) throws IOException {
     for (int i = 0; i < seconds * 50; i++) {
       if (Files.exists(file) && Files.readString(file).contains(word)) {
@@ -86,12 +89,12 @@ final class Traced implements AutoCloseable {
     return false;
   }
 
-  /** Waits until it says a word on standard output. */
+  /** Waits until a word appears on standard output. */
   boolean awaitSaid(String word, int seconds) throws IOException {
     return awaitSaid(directory.resolve(name + ".out"), word, seconds);
   }
 
-  /** Waits until it says a word on standard error. */
+  /** Waits until a word appears on standard error. */
   boolean awaitErr(String word, int seconds) throws IOException {
     return awaitSaid(directory.resolve(name + ".err"), word, seconds);
   }
@@ -105,7 +108,7 @@ final class Traced implements AutoCloseable {
     }
   }
 
-  /** The program's own process: strace's child, where there is a strace. */
+  /** The program's own process: strace's child, if there is a strace. */
   ProcessHandle program() {
     return traced ? process.children().findFirst().orElse(process.toHandle()) : process.toHandle();
   }
@@ -136,7 +139,7 @@ final class Traced implements AutoCloseable {
     return read(".err");
   }
 
-  /** What strace has written down. */
+  /** The trace by strace. */
   String trace() throws IOException {
     return read(".strace");
   }
@@ -146,7 +149,7 @@ final class Traced implements AutoCloseable {
     return Files.exists(file) ? new String(Files.readAllBytes(file), StandardCharsets.UTF_8) : "";
   }
 
-  /** Where its threads are, for whoever asks why it does not end. */
+  /** The stacks of its threads, for finding out why it does not end. */
   String threads() throws IOException {
     program().pid();
     int before = out().length();
@@ -162,7 +165,7 @@ final class Traced implements AutoCloseable {
         .reduce("", (a, b) -> a + "\n      " + b);
   }
 
-  /** Ends it as a service manager does. */
+  /** Ends it with SIGTERM, as a service manager does. */
   void terminate() {
     if (traced) {
       program().destroy();

@@ -5,9 +5,12 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** Values whose every byte follows from key and version, so that one that is not whole is seen. */
+/**
+ * Values whose bytes are all determined by key and version, so that a value that is not whole is
+ * detected.
+ */
 final class Value {
-  /** What {@link #versionOf} says of bytes that nobody put under this key. */
+  /** The result of {@link #versionOf} for bytes that were never put under this key. */
   static final long WRONG = -1;
 
   private static final int HEADER_BYTES = 16;
@@ -15,7 +18,7 @@ final class Value {
 
   private Value() {}
 
-  /** Keys of two clients differ. */
+  /** The number of a key; those of two clients differ. */
   static int number(int client, int index) {
     return client * 100_000 + index;
   }
@@ -24,9 +27,7 @@ final class Value {
     return ("key-" + number).getBytes(US_ASCII);
   }
 
-  /**
-   * Whether the key is deleted at times. What was deleted may be absent whatever was put before.
-   */
+  /** Whether the key is sometimes deleted. Such a key may always be absent. */
   static boolean isDeletedAtTimes(int number) {
     return number % 8 == 7;
   }
@@ -68,7 +69,7 @@ final class Value {
     return (byte) (number + version * 7 + at * 13L | 1);
   }
 
-  /** Never negative. */
+  /** A hash, never negative. */
   private static long mix(long value) {
     long z = value * 0x9E3779B97F4A7C15L;
     z = (z ^ z >>> 30) * 0xBF58476D1CE4E5B9L;

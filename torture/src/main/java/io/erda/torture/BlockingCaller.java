@@ -10,12 +10,12 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.SplittableRandom;
 
-/** Calls blocking clients and writes down what came of it. One thread at a time. */
+/** Calls blocking clients and records the results. One thread at a time. */
 final class BlockingCaller implements AutoCloseable {
-  /** One of so many calls is one with several keys. */
+  /** One in so many calls has several keys. */
   private static final int SEVERAL_ODDS = 16;
 
-  /** One of so many calls is an iteration over all keys. */
+  /** One in so many calls is an iteration over all keys. */
   private static final int ITERATION_ODDS = 200;
 
   private final ClientLog log;
@@ -36,11 +36,11 @@ final class BlockingCaller implements AutoCloseable {
   }
 
   /**
-   * Does something: mostly one operation, at times one call with several keys, or an iteration with
+   * Does one step: mostly one operation, sometimes a call with several keys, or an iteration with
    * operations in between.
    *
    * @param keys that are in use now
-   * @param readsOnly whether the client gets and iterates, and does nothing else
+   * @param readsOnly whether the client only gets and iterates
    */
   ClientLog.Outcome step(ErdaClient erda, SplittableRandom random, int keys, boolean readsOnly) {
     if (random.nextInt(ITERATION_ODDS) == 0) {

@@ -8,10 +8,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.function.Consumer;
 
-/**
- * The director's own client: somebody who has nothing to do with the processes that are killed and
- * stopped, and whom they must not keep waiting.
- */
+/** The director's own client, which killed and stopped processes must not delay. */
 final class Bystander implements AutoCloseable {
   private static final Duration TOO_LONG = Duration.ofSeconds(30);
 
@@ -32,7 +29,7 @@ final class Bystander implements AutoCloseable {
     actor.endLate(what);
   }
 
-  /** The longest that a hot key could not be read and written. */
+  /** The longest time that reading and writing a hot key took. */
   long slowestAccessNs() {
     return slowestAccessNs;
   }
@@ -58,7 +55,7 @@ final class Bystander implements AutoCloseable {
     }
   }
 
-  /** Deletes most of what a full store holds; then there must be room again. */
+  /** Deletes most keys of a full store; then there must be room again. */
   void makeRoom(int keys) {
     for (int key = Torture.HOT_KEYS; key < keys; key++) {
       access(Operation.DELETE, key);
@@ -71,7 +68,7 @@ final class Bystander implements AutoCloseable {
     }
   }
 
-  /** Tries until it succeeds, or the store is full. */
+  /** Repeats an operation until it succeeds, or the store is full. */
   ClientLog.Outcome access(Operation operation, int key) {
     long endNs = System.nanoTime() + TOO_LONG.toNanos();
     while (true) {
@@ -98,7 +95,7 @@ final class Bystander implements AutoCloseable {
     return actor.figures();
   }
 
-  /** Asks the server to clean all. */
+  /** Asks the server to clean all heads. */
   void clean() {
     actor.clean();
   }

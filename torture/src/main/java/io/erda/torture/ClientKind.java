@@ -3,7 +3,7 @@ package io.erda.torture;
 import java.util.List;
 import java.util.Locale;
 
-/** What a client process of the torture does. */
+/** The kinds of client processes. */
 enum ClientKind {
   /** One thread, one blocking client. */
   BLOCKING(1),
@@ -20,12 +20,12 @@ enum ClientKind {
     this.logs = logs;
   }
 
-  /** How many client numbers, each with a history of its own, such a process takes. */
+  /** The number of client numbers of such a process, each with its own history. */
   int logs() {
     return logs;
   }
 
-  /** Those that there are where the server is at a URI: who reads files needs them at hand. */
+  /** The kinds that can use the server at a URI: readers need its files on the same host. */
   static List<ClientKind> over(String uri) {
     return uri.startsWith("erda+shm:") ? List.of(values()) : List.of(BLOCKING, PIPELINED, SHARED);
   }

@@ -11,18 +11,18 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 
 /**
- * Operations of one client number, each written down before it begins and as it ends. One thread at
- * a time.
+ * Records the operations of one client number, each before it begins and when it ends. One thread
+ * at a time.
  */
 final class ClientLog implements AutoCloseable {
   /** How an operation ended. */
   enum Outcome {
     DONE,
-    /** Refused for want of space, so without effect. */
+    /** The operation was refused for lack of space, without effect. */
     FULL,
-    /** It failed, or its outcome is unknown. */
+    /** The operation failed, or its outcome is unknown. */
     FAILED,
-    /** Somebody closed the client. */
+    /** Another thread, or a handler, closed the client. */
     CLOSED,
     /** Another thread owns the client. */
     NOT_OWNED
@@ -31,28 +31,27 @@ final class ClientLog implements AutoCloseable {
   /**
    * An operation that has begun.
    *
-   * @param number it has in the history
+   * @param number in the history
    * @param id the ID of the value that it puts; 0 when it puts none
-   * @param expected the ID of the value that its key must have for it to be done, or {@link
-   *     History#ABSENT}
+   * @param expected the ID of the expected value of its key, or {@link History#ABSENT}
    */
   record Begun(int number, Operation operation, int key, long id, long expected) {}
 
-  /** One of so many puts with a condition expects no value, whatever was seen. */
+  /** One in so many puts with a condition expects no value, whatever was read before. */
   private static final int ABSENT_ODDS = 8;
 
   private final int client;
   private final HistoryLog history;
   private final MemorySegment[] keys;
 
-  /** By key: the ID of the value that was seen or put last, which a condition expects. */
+  /** By key: the ID of the value that was last read or put, which a condition expects. */
   private final long[] seen;
 
   private final MemorySegment value = Arena.ofAuto().allocate(TortureValue.BYTES_MAX, 8);
   private final MemorySegment expected = Arena.ofAuto().allocate(TortureValue.BYTES_MAX, 8);
   private int sequence;
 
-  /** Where a client writes what it did. */
+  /** The file of a client's history. */
   static Path file(Path files, int client) {
     return files.resolve("history-" + client);
   }
@@ -67,7 +66,7 @@ final class ClientLog implements AutoCloseable {
     }
   }
 
-  /** An operation begins. One with a condition expects what was seen of the key last. */
+  /** Records the beginning of an operation. A condition expects the last known value of the key. */
   Begun begin(Operation operation, int key) {
     long id = operation.puts() ? newId() : 0;
     long expects = operation.isConditional() ? expectation(operation, key) : History.ABSENT;
@@ -90,7 +89,7 @@ final class ClientLog implements AutoCloseable {
     if (operation == Operation.PUT_IF && sequence % ABSENT_ODDS == 0) {
       return History.ABSENT;
     }
-    // A delete that expects something where nothing was seen expects what nobody has put.
+    // A conditional delete without a known value expects a value that was never put.
     return seen[key] != History.ABSENT || operation == Operation.PUT_IF ? seen[key] : newId();
   }
 
@@ -98,20 +97,20 @@ final class ClientLog implements AutoCloseable {
     return keys[key];
   }
 
-  /** The value that it puts. It is overwritten when this is called again. */
+  /** The value of a put. The next call overwrites it. */
   MemorySegment value(Begun put) {
     return value.asSlice(0, TortureValue.fill(put.id(), value));
   }
 
-  /** The value that it expects, which is one. It is overwritten when this is called again. */
+  /** The expected value, which must exist. The next call overwrites it. */
   MemorySegment expected(Begun it) {
     return expected.asSlice(0, TortureValue.fill(it.expected(), expected));
   }
 
   /**
-   * An operation is done, or its condition did not hold.
+   * Records that an operation is done, or its condition did not hold.
    *
-   * @param result as the history wants it
+   * @param result in the history's form
    */
   Outcome done(Begun it, long result) {
     try {
@@ -133,7 +132,7 @@ final class ClientLog implements AutoCloseable {
   }
 
   /**
-   * A get is done.
+   * Records that a get is done.
    *
    * @param from holds the value at its beginning
    * @param length of the value; negative: absent
@@ -147,7 +146,10 @@ final class ClientLog implements AutoCloseable {
     return done(get, result);
   }
 
-  /** An operation was refused, or certainly had no effect: whoever sees its value contradicts. */
+  /**
+   * Records that an operation was refused, or certainly had no effect: a read of its value is then
+   * a violation.
+   */
   void withoutEffect(Begun it) {
     try {
       history.failed(it.number());
@@ -156,7 +158,10 @@ final class ClientLog implements AutoCloseable {
     }
   }
 
-  /** Nobody knows what came of it; in a log without its end it may still take effect. */
+  /**
+   * Records that the outcome is unknown; without a recorded end the operation may still take
+   * effect.
+   */
   private void unknown(Begun it, boolean last) {
     if (last) {
       try {
@@ -167,7 +172,7 @@ final class ClientLog implements AutoCloseable {
     }
   }
 
-  /** An operation ended in an error. */
+  /** Records that an operation failed. */
   Outcome failed(Begun it, ErdaException error) {
     return switch (error) {
       case ErdaException.OutcomeUnknown unknown -> {
@@ -194,7 +199,9 @@ final class ClientLog implements AutoCloseable {
     };
   }
 
-  /** A delete finds a way where the log is full; one with a condition need not. */
+  /**
+   * Whether an operation needs space: a delete works in a full log, but a conditional one need not.
+   */
   private static boolean needsSpace(Operation operation) {
     return operation.puts() || operation == Operation.DELETE_IF;
   }

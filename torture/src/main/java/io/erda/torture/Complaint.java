@@ -2,7 +2,7 @@ package io.erda.torture;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
-/** What a process of the torture says that must not be: one line that the director takes over. */
+/** A violation that a process of the torture reports: one line that the director collects. */
 final class Complaint {
   private static final String PREFIX = "wrong: ";
 
@@ -14,7 +14,7 @@ final class Complaint {
     say(new String(TortureValue.key(key), US_ASCII) + ": " + what);
   }
 
-  /** What the line says, or null when it is no complaint. */
+  /** The text of the complaint in a line, or null when it is none. */
   static String in(String line) {
     return line.startsWith(PREFIX) ? line.substring(PREFIX.length()) : null;
   }

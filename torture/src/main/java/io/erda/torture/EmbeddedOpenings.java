@@ -11,14 +11,14 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
 
-/** Processes that open a store for themselves while nobody serves it. */
+/** Runs processes that open a store for themselves while no server has it open. */
 final class EmbeddedOpenings {
   private static final Duration TOO_LONG = Duration.ofSeconds(60);
   private static final int THREADS_MAX = 3;
   private static final long LIFE_NS_MIN = 20_000_000;
   private static final long LIFE_NS_MAX = 600_000_000;
 
-  /** How such a process ended, and what it left. */
+  /** The result of one opening. */
   record Opening(boolean killed, List<Path> histories, List<String> complaints) {}
 
   private final Children children;
@@ -33,23 +33,24 @@ final class EmbeddedOpenings {
     this.random = random;
   }
 
-  /** How many there were. */
+  /** Number of openings. */
   int openings() {
     return openings;
   }
 
-  /** How many of them were killed; the others closed the store. */
+  /** Number of openings that were killed; the others closed the store. */
   int kills() {
     return kills;
   }
 
-  /** How many numbers of clients one opening takes. */
+  /** Number of client numbers that one opening takes. */
   int clientsMax() {
     return THREADS_MAX;
   }
 
   /**
-   * Opens the store, lets clients of that process work for a while, and kills it or has it closed.
+   * Opens the store, lets clients of that process work for a while, and kills it or makes it close
+   * the store.
    *
    * @param firstClient the first of {@link #clientsMax} numbers for its clients
    */
@@ -94,7 +95,7 @@ final class EmbeddedOpenings {
     try {
       process.tell(random.nextBoolean() ? "end" : "close");
     } catch (ProcessException e) {
-      // It has ended already, which its exit code explains.
+      // The process has ended already, which its exit code explains.
     }
     int exitCode = process.awaitEnd(TOO_LONG);
     if (exitCode != 0) {

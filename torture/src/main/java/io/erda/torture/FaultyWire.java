@@ -15,43 +15,43 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A way between clients and a server over TCP that does to the bytes what cables, switches and
- * hosts do to them: it flips bits, cuts connections in the middle of a frame, and stalls. It
- * listens on loopback and has two threads for each connection. Owns its sockets.
+ * A proxy between clients and a server over TCP that injects the faults of cables, switches and
+ * hosts: it flips bits, cuts connections in the middle of a frame, and stalls. It listens on
+ * loopback and has two threads for each connection. Owns its sockets.
  */
 final class FaultyWire implements AutoCloseable {
   private static final int CONNECT_MS_MAX = 5_000;
   private static final int BACKLOG = 64;
   private static final int BUFFER_BYTES = 64 << 10;
 
-  /** The faults that a connection may meet. */
+  /** The kinds of faults. */
   enum Kind {
     /** A bit of a byte changes. */
     FLIP,
-    /** The connection ends, for both its ends. */
+    /** The connection ends, for both peers. */
     CUT,
-    /** Nothing of this direction arrives for a while. */
+    /** No bytes arrive in this direction for a while. */
     STALL
   }
 
   /**
    * One fault of one direction of one connection.
    *
-   * @param afterBytes so many bytes behind the fault before it, or behind the beginning
+   * @param afterBytes number of bytes after the previous fault, or after the beginning
    * @param bit of the next byte, for a flip
    * @param stallNs for a stall
    */
   record Fault(Kind kind, long afterBytes, int bit, long stallNs) {}
 
-  /** Decides the faults of one connection. Each direction asks from a thread of its own. */
+  /** Decides the faults of one connection. Each direction calls it in its own thread. */
   @FunctionalInterface
   interface Plan {
     Plan NONE = toServer -> null;
 
     /**
-     * Returns the next fault of a direction; null when there is none any more.
+     * Returns the next fault of a direction; null when there are no more.
      *
-     * @param toServer whether it is about the bytes from the client to the server
+     * @param toServer whether the direction is from the client to the server
      */
     Fault next(boolean toServer);
   }
@@ -62,7 +62,7 @@ final class FaultyWire implements AutoCloseable {
     Plan of(long connection);
   }
 
-  /** How often each kind of fault has happened, and how many bytes went each way. */
+  /** Number of faults of each kind, and of bytes in each direction. */
   static final class Counts {
     final AtomicLong flips = new AtomicLong();
     final AtomicLong cuts = new AtomicLong();
@@ -70,7 +70,7 @@ final class FaultyWire implements AutoCloseable {
     final AtomicLong bytesToServer = new AtomicLong();
     final AtomicLong bytesToClient = new AtomicLong();
 
-    /** These faults and those of wires before. */
+    /** The sum of these faults and those of earlier wires. */
     TortureResult.Wire addTo(TortureResult.Wire before) {
       return new TortureResult.Wire(
           before.flips() + flips.get(), before.cuts() + cuts.get(), before.stalls() + stalls.get());
@@ -85,8 +85,8 @@ final class FaultyWire implements AutoCloseable {
   private volatile boolean closed;
 
   /**
-   * @param server where connections go to
-   * @param plans what happens to them
+   * @param server the address that connections are passed to
+   * @param plans of the faults
    */
   FaultyWire(InetSocketAddress server, Plans plans) throws IOException {
     this.server = server;
@@ -99,7 +99,7 @@ final class FaultyWire implements AutoCloseable {
     Thread.ofPlatform().daemon().name("faulty-wire-" + what).start(task);
   }
 
-  /** Where clients connect to: HOST:PORT. */
+  /** The address for clients: HOST:PORT. */
   String address() {
     return listening.getInetAddress().getHostAddress() + ":" + listening.getLocalPort();
   }
@@ -138,7 +138,7 @@ final class FaultyWire implements AutoCloseable {
         });
   }
 
-  /** Passes one direction on until either end has ended; ends both then. */
+  /** Copies one direction until either peer has ended, and then ends both. */
   private void pump(Socket from, Socket to, Plan plan, boolean toServer) {
     AtomicLong passed = toServer ? counts.bytesToServer : counts.bytesToClient;
     byte[] buffer = new byte[BUFFER_BYTES];
@@ -175,7 +175,7 @@ final class FaultyWire implements AutoCloseable {
         left -= read - begin;
       }
     } catch (IOException e) {
-      // Either end has ended.
+      // Either peer has ended.
     } finally {
       end(from, to);
     }
@@ -192,7 +192,7 @@ final class FaultyWire implements AutoCloseable {
     try {
       closeable.close();
     } catch (IOException e) {
-      // Nothing is left to be done with it.
+      // The socket is not needed any more.
     }
   }
 

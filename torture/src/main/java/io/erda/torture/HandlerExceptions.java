@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What a handler threw, and what of it came out of the calls that called the handler: all of it
- * must. Any thread.
+ * The exceptions that a handler threw; all of them must come out of the calls that called the
+ * handler. Any thread.
  */
 final class HandlerExceptions {
-  /** Thrown by a handler on purpose. */
+  /** An exception that a handler throws on purpose. */
   static final class Thrown extends RuntimeException {
     private static final long serialVersionUID = 1;
 
@@ -23,19 +23,19 @@ final class HandlerExceptions {
   private final List<Thrown> thrown = new ArrayList<>();
   private final List<Thrown> caught = new ArrayList<>();
 
-  /** The next one to throw. */
+  /** The next exception to throw. */
   synchronized Thrown next() {
     Thrown next = new Thrown();
     thrown.add(next);
     return next;
   }
 
-  /** One came out, with others suppressed in it. */
+  /** Notes an exception that came out, with suppressed ones. */
   synchronized void caught(Thrown exception) {
     caught.add(exception);
   }
 
-  /** No call is under way: whatever was thrown has come out. */
+  /** Requires that all exceptions have come out. REQUIRES: no call is under way. */
   synchronized void requireAllCaught() {
     Set<Throwable> out = Collections.newSetFromMap(new IdentityHashMap<>());
     for (Thrown each : caught) {

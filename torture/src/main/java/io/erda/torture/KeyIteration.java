@@ -16,22 +16,22 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /**
- * Iterations over the keys of the store. The history knows one as gets of some of the keys, which
- * begin with the iteration: the get of a key that is given ends then, with its value; all others
- * end with the iteration, and found nothing. No key may be given twice. One thread at a time.
+ * Iterations over the keys of the store. In the history an iteration is a get of some of the keys,
+ * which begin with it: the get of a key that is given ends at that time, with its value; all others
+ * end with the iteration, and find nothing. No key may be given twice. One thread at a time.
  */
 final class KeyIteration {
   private static final String KEY_PREFIX = "torture-";
 
-  /** Written down are the hot keys and so many others. */
+  /** The hot keys and this many other keys are recorded. */
   private static final int OTHERS = 48;
 
-  /** One in so many keys is followed by a rest, and by other operations of the client. */
+  /** After one in so many keys the iteration pauses, and the client does other operations. */
   private static final int REST_ODDS = 64;
 
   private static final long REST_NS_MAX = 4_000_000;
 
-  /** So many errors in a row end an iteration. */
+  /** This many errors in a row end an iteration. */
   private static final int ERRORS_MAX = 3;
 
   private static final long RETRY_NS = 5_000_000;
@@ -47,7 +47,7 @@ final class KeyIteration {
   private final BitSet given = new BitSet();
 
   /**
-   * @param keysMax that there will ever be
+   * @param keysMax the most keys that will ever be used
    */
   KeyIteration(ClientLog log, Watchdog.Watch watch, int keysMax) {
     this.log = log;
@@ -56,10 +56,10 @@ final class KeyIteration {
   }
 
   /**
-   * Iterates to the end, or until it can't go on.
+   * Iterates to the end, or until it fails.
    *
    * @param keys that are in use now
-   * @param between does something else with the same client
+   * @param between does other operations with the same client
    */
   ClientLog.Outcome run(
       ErdaClient erda, SplittableRandom random, int keys, Supplier<ClientLog.Outcome> between) {
@@ -105,7 +105,7 @@ final class KeyIteration {
         }
         errors = 0;
       } catch (ErdaException.Unavailable | ErdaException.Refused e) {
-        // It may be asked again, and goes on where it stopped.
+        // The iteration may be continued after an error.
         errors++;
         LockSupport.parkNanos(RETRY_NS);
         continue;
@@ -145,7 +145,7 @@ final class KeyIteration {
     }
   }
 
-  /** The number of a key, or -1 when it is none of the torture's. */
+  /** The number of a key, or -1 when it is not a key of the torture. */
   private int number(String name) {
     try {
       int key =

@@ -9,14 +9,15 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 /**
- * What was submitted to an asynchronous client, until its handler has heard of it: once, of each.
- * Complains when that is not so. Any thread: who closes a client hears what another one submitted.
+ * The operations that were submitted to an asynchronous client and whose outcome was not told.
+ * Complains when the handler is not told of each exactly once. Any thread: the thread that closes a
+ * client is told of operations that another one submitted.
  */
 final class OperationsInFlight {
-  /** The longest wait is divided into so many looks at what is late. */
+  /** The longest wait is divided into this many checks for late operations. */
   private static final int LOOKS = 256;
 
-  /** Submits what was just written down; false when the client did not take it. */
+  /** Submits the operation that was just recorded; false when the client refused it. */
   interface Submission {
     boolean submit(long token, ClientLog.Begun begun);
   }
@@ -37,7 +38,7 @@ final class OperationsInFlight {
     this.awakeNs = awakeNs;
   }
 
-  /** Writes an operation down and submits it, or notes that the client did not take it. */
+  /** Records an operation and submits it; notes it when the client refused it. */
   boolean submit(Operation operation, int key, Submission submission) {
     long token;
     ClientLog.Begun begun;
@@ -50,7 +51,7 @@ final class OperationsInFlight {
     try {
       taken = submission.submit(token, begun);
     } catch (IllegalStateException e) {
-      // Somebody has closed the client, which has not taken it then.
+      // The client was closed meanwhile, and so refused it.
     }
     if (!taken) {
       synchronized (this) {
@@ -64,7 +65,7 @@ final class OperationsInFlight {
     return taken;
   }
 
-  /** The handler hears of a get. */
+  /** Called by the handler for a get. */
   synchronized void got(long token, MemorySegment value, long length) {
     ClientLog.Begun get = told(token, Operation.GET);
     if (get != null) {
@@ -73,9 +74,9 @@ final class OperationsInFlight {
   }
 
   /**
-   * The handler hears of a put or delete.
+   * Called by the handler for a put or delete.
    *
-   * @param result as the history wants it
+   * @param result in the history's form
    */
   synchronized void done(long token, Operation operation, long result) {
     ClientLog.Begun it = told(token, operation);
@@ -84,7 +85,7 @@ final class OperationsInFlight {
     }
   }
 
-  /** The handler hears of an operation with a condition. */
+  /** Called by the handler for a conditional operation. */
   synchronized void compared(long token, boolean done) {
     ClientLog.Begun it = told(token, null);
     if (it == null) {
@@ -96,7 +97,7 @@ final class OperationsInFlight {
     log.done(it, done ? 1 : 0);
   }
 
-  /** The handler hears of an error. */
+  /** Called by the handler for an error. */
   synchronized ClientLog.Outcome failed(long token, ErdaException error) {
     ClientLog.Begun it = told(token, null);
     return it == null ? ClientLog.Outcome.FAILED : log.failed(it, error);
@@ -116,9 +117,9 @@ final class OperationsInFlight {
   }
 
   /**
-   * Compares with what the client says is in flight.
+   * Compares with the number that the client reports.
    *
-   * @param closing whether another thread may tell of operations just now
+   * @param closing whether another thread may be telling outcomes now
    */
   synchronized void compare(int inFlight, BooleanSupplier closing) {
     int expected = submitted.size();
@@ -128,7 +129,9 @@ final class OperationsInFlight {
     }
   }
 
-  /** What is late, or null: an operation whose end was not told, whatever time has passed. */
+  /**
+   * A description of a late operation, whose outcome was not told in time; null when there is none.
+   */
   synchronized String late() {
     if (++looks % LOOKS != 0) {
       return null;
@@ -146,7 +149,7 @@ final class OperationsInFlight {
     return null;
   }
 
-  /** The client is closed: of everything the handler has heard. */
+  /** Requires that the handler was told of every operation, because the client is closed. */
   synchronized void requireNone() {
     for (Submitted each : submitted.values()) {
       ClientLog.Begun it = each.begun();

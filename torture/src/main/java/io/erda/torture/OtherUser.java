@@ -18,24 +18,24 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Another user than the one of the server, for client processes: root alone can start such ones.
+ * A user other than the server's, for client processes; only root can start these.
  *
  * @param name of the user; empty when there is none
  * @param group the user's only one
- * @param leftOut why there is none; empty when there is one
+ * @param leftOut why there is no such user; empty when there is one
  */
 record OtherUser(String name, String group, String leftOut) {
   private static final String NAME = "nobody";
   private static final Duration TOO_LONG = Duration.ofSeconds(30);
 
-  /** Reads each file that it is given, and says the first that it can't read. */
+  /** A script that reads each file that it is given, and reports the first that it can't read. */
   private static final String READ_ALL =
       "for f; do test -r \"$f\" || { echo \"can't read $f\"; exit 1; }; done; echo all";
 
   /**
-   * Looks whether there is such a user, and whether it can use this build.
+   * Checks whether there is such a user, and whether it can use this build.
    *
-   * @param directory where the stores will be
+   * @param directory of the stores
    */
   static OtherUser find(Children children, Jvm jvm, Path directory) {
     try {
@@ -81,9 +81,9 @@ record OtherUser(String name, String group, String leftOut) {
   }
 
   /**
-   * What a server says when it creates a store that this user may use.
+   * The server's options for creating a store that this user may use.
    *
-   * @param everybody whether everybody may, else a group
+   * @param everybody whether all users may, else a group
    */
   List<String> serverOptions(boolean everybody) {
     if (!exists()) {
@@ -92,7 +92,7 @@ record OtherUser(String name, String group, String leftOut) {
     return everybody ? List.of("--mode", "777") : List.of("--mode", "770", "--group", group);
   }
 
-  /** Makes a directory in another one, where this user may make files. */
+  /** Makes a directory inside another one, in which this user may make files. */
   Path directory(Path parent) {
     try {
       Path directory = Files.createDirectory(parent.resolve("of-" + name));

@@ -9,19 +9,19 @@ import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * What standard input tells a client process: {@code burst} lets it work as fast as it can for a
- * moment, so that a kill finds it at work; {@code keys N} lets it use N keys from then on; {@code
- * end}, and the end of the input, ends it. Any thread.
+ * The commands on the standard input of a client process: {@code burst} makes it work at full speed
+ * for a moment, so that a kill hits it at work; {@code keys N} lets it use N keys from then on;
+ * {@code end}, and the end of the input, ends it. Any thread.
  *
- * <p>Some keys are hot, as many clients as there are meet at them; of the others the newest get
- * most, so that the table grows.
+ * <p>Some keys are hot, used by all clients; of the others the newest are used most, so that the
+ * table grows.
  */
 final class Pace {
   private static final long PAUSE_NS = 700_000;
   private static final long BURST_NS = 150_000_000;
   private static final long RETRY_NS = 5_000_000;
 
-  /** One key in so many counts as new. */
+  /** One in so many keys counts as new. */
   private static final int NEWEST_SHARE = 4;
 
   private volatile long burstUntilNs = System.nanoTime();
@@ -29,7 +29,7 @@ final class Pace {
   private volatile int keys;
 
   /**
-   * @param keys to begin with
+   * @param keys the initial number of keys
    */
   Pace(int keys) {
     this.keys = keys;
@@ -46,7 +46,7 @@ final class Pace {
     return System.nanoTime() - burstUntilNs < 0;
   }
 
-  /** Pauses after an operation that ended so. */
+  /** Pauses after an operation with this outcome. */
   void pause(ClientLog.Outcome outcome, SplittableRandom random) {
     switch (outcome) {
       case FAILED, CLOSED, NOT_OWNED -> LockSupport.parkNanos(RETRY_NS);
@@ -58,12 +58,12 @@ final class Pace {
     }
   }
 
-  /** How many keys are in use now. */
+  /** The current number of keys. */
   int keys() {
     return keys;
   }
 
-  /** One of the keys that are in use now. */
+  /** One of the current keys. */
   int key(SplittableRandom random) {
     return key(random, keys);
   }
@@ -103,7 +103,7 @@ final class Pace {
         }
       }
     } catch (IOException e) {
-      // The other end is gone, as at the end of the input.
+      // The other end is gone, which counts as the end of the input.
     }
     ending = true;
   }

@@ -13,15 +13,15 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Asynchronous clients, one after the other, whose handler throws, submits further operations and
- * closes its client. Each client ends in another way: closed by its thread, by its handler, by
- * another thread in the middle of operations, or by a thread that it was handed to. Whatever
- * happens, the handler must hear of every operation once, and what it throws must come out.
+ * closes its client. Clients end in different ways: closed by its thread, by its handler, by
+ * another thread in the middle of operations, or by a thread that it was handed to. In any case the
+ * handler must be told of every operation once, and its exceptions must come out.
  */
 final class PipelinedClients implements AutoCloseable {
   private static final long LIFE_NS_MAX = 1_500_000_000;
   private static final long AWAIT_NS = 1_000_000;
 
-  /** In percent of what the handler hears. */
+  /** Percentage of the handler's calls that throw. */
   private static final int THROWS = 12;
 
   private static final int SUBMITS = 25;
@@ -47,7 +47,7 @@ final class PipelinedClients implements AutoCloseable {
     this.inFlight = new OperationsInFlight(log, setting.watchdog()::awakeNs);
   }
 
-  /** One client after the other, until the pace says that it is enough. */
+  /** Runs one client after the other, until the pace ends. */
   void run() throws InterruptedException {
     while (!setting.pace().ending()) {
       Life life;
@@ -66,7 +66,7 @@ final class PipelinedClients implements AutoCloseable {
     log.close();
   }
 
-  /** Hears what becomes of one client's operations. */
+  /** The handler of one client. */
   private final class Life implements OperationHandler {
     private final SplittableRandom random;
     private final End end;
@@ -90,7 +90,7 @@ final class PipelinedClients implements AutoCloseable {
         case BY_ITS_HANDLER -> {
           work(untilNs);
           handlerCloses = true;
-          // It ends by the handler, which closes at whatever it hears next.
+          // The handler closes the client at its next call.
           work(Long.MAX_VALUE);
         }
         case BY_ANOTHER_THREAD -> {
@@ -139,7 +139,7 @@ final class PipelinedClients implements AutoCloseable {
       watch.end();
     }
 
-    /** Works until the time has come or somebody has closed the client. */
+    /** Works until a time, or until the client is closed. */
     private void work(long endNs) {
       boolean open = true;
       while (open && (endNs == Long.MAX_VALUE || System.nanoTime() - endNs < 0)) {
@@ -161,7 +161,7 @@ final class PipelinedClients implements AutoCloseable {
       }
     }
 
-    /** Lets the client work; false when it is closed. */
+    /** Takes a turn of the client; false when it is closed. */
     private boolean turn() {
       watch.begin("doWork() or await()", Watchdog.CLOSE_NS);
       try {
@@ -198,7 +198,7 @@ final class PipelinedClients implements AutoCloseable {
       };
     }
 
-    /** Threads that close draw from numbers of their own. */
+    /** A new generator, for threads that close clients. */
     private SplittableRandom random() {
       synchronized (random) {
         return random.split();

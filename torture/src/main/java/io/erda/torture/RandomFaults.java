@@ -5,7 +5,7 @@ import io.erda.torture.FaultyWire.Kind;
 import io.erda.torture.FaultyWire.Plan;
 import java.util.SplittableRandom;
 
-/** Faults of one connection, at random: mostly flips, some cuts, and stalls of part of a second. */
+/** Random faults of one connection: mostly flips, some cuts, and stalls of a part of a second. */
 final class RandomFaults implements Plan {
   private static final long APART_BYTES_MAX = 200_000;
   private static final long STALL_NS_MAX = 200_000_000;

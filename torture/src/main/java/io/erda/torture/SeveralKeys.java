@@ -8,13 +8,13 @@ import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
 
 /**
- * Calls with several keys: each key is an operation of its own, which begins with the call and ends
- * with it. One thread at a time.
+ * Calls with several keys: each key is a separate operation, which begins and ends with the call.
+ * One thread at a time.
  */
 final class SeveralKeys {
   private static final int KEYS_MAX = 8;
 
-  /** For each wait, those of so many keys pass together. */
+  /** How many keys are under way together, and so wait together. */
   private static final int TOGETHER = Watchdog.OPTIONS.pipelineDepth();
 
   private final ClientLog log;
@@ -33,7 +33,8 @@ final class SeveralKeys {
   /**
    * Does one call.
    *
-   * @param operation what is done to each key; a condition is left out, there is no such call
+   * @param operation the operation on each key; a condition is dropped, because there is no such
+   *     call
    * @param keys that are in use now
    */
   ClientLog.Outcome call(ErdaClient erda, Operation operation, SplittableRandom random, int keys) {

@@ -14,9 +14,9 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A pool of blocking clients and more threads than clients. A thread takes a client, does some
- * operations, hands the client over and puts it back; now and then it ends without, which hands it
- * over too. One more thread calls clients that others own, which must be told so, and closes
- * clients in the middle of what others do with them.
+ * operations, hands the client over and puts it back; now and then it ends without handing it over,
+ * which has the same effect. One more thread calls clients that others own, which must throw, and
+ * closes clients while others use them.
  */
 final class SharedClients implements AutoCloseable {
   private static final int WORKERS = 3;
@@ -29,10 +29,10 @@ final class SharedClients implements AutoCloseable {
   private static final int TURNS_MAX = 200;
   private static final long DISTURB_NS = 8_000_000;
 
-  /** One of so many disturbances closes a client. */
+  /** One in so many disturbances closes a client. */
   private static final int CLOSE_ODDS = 12;
 
-  /** A worker is a thread after the other: what it writes down is its own. */
+  /** A worker: a sequence of threads, one at a time, with its own log. */
   private final class Worker {
     final SplittableRandom random = SharedClients.this.random.split();
     final BlockingCaller caller;
@@ -78,7 +78,7 @@ final class SharedClients implements AutoCloseable {
       }
     }
 
-    /** Some calls, until one says that the client is closed or another thread's. */
+    /** Makes some calls, until one shows that the client is closed or another thread's. */
     private ClientLog.Outcome use(ErdaClient client) {
       ClientLog.Outcome outcome = ClientLog.Outcome.NOT_OWNED;
       int calls = random.nextInt(1, CALLS_MAX);
@@ -122,7 +122,7 @@ final class SharedClients implements AutoCloseable {
     return new BlockingCaller(setting.files(), client, setting.keysMax(), setting.watchdog());
   }
 
-  /** Works until the pace says that it is enough. */
+  /** Works until the pace ends. */
   void run() throws InterruptedException {
     workers.forEach(Worker::start);
     while (!setting.pace().ending()) {
@@ -136,7 +136,7 @@ final class SharedClients implements AutoCloseable {
       }
     }
     for (Worker worker : workers) {
-      // The watchdog ends the process when one of them hangs.
+      // The watchdog ends the process when a worker hangs.
       worker.thread.join();
     }
     for (ErdaClient client : all) {
@@ -157,7 +157,7 @@ final class SharedClients implements AutoCloseable {
     ClientLog.Outcome outcome =
         disturber.call(client, Pace.operation(random), setting.pace().key(random));
     if (outcome != ClientLog.Outcome.NOT_OWNED && outcome != ClientLog.Outcome.CLOSED) {
-      // Nobody owned it, between two threads: it must not stay this one's.
+      // The client had no owner, between two threads: this thread must not keep it.
       try {
         client.handOver();
       } catch (IllegalStateException e) {

@@ -5,12 +5,12 @@ import java.util.List;
 /**
  * A store to be created.
  *
- * @param keysMax that it gets in time
- * @param fills more is put into it than it holds
+ * @param keysMax the final number of keys
+ * @param fills whether more is put than it can hold
  * @param options of the server that creates it
  */
 record StoreShape(int keysMax, boolean fills, List<String> options) {
-  /** They take turns. */
+  /** The shapes, which take turns. */
   static final List<StoreShape> ALL =
       List.of(
           shape(1500, false, "128K", "16K", "2M", "1", "16"),

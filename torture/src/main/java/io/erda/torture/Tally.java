@@ -1,8 +1,8 @@
 package io.erda.torture;
 
 /**
- * What a process of the torture says that it has done, one line each, so that the director knows
- * that it was done at all: a history does not tell. From any thread.
+ * Lines by which a process of the torture reports certain work, so that the director knows that it
+ * was done, which a history does not show. Any thread.
  */
 enum Tally {
   /** Iterations that came to their end. */
@@ -16,7 +16,7 @@ enum Tally {
     System.out.println(PREFIX + what.name());
   }
 
-  /** What the line says was done once, or null when it says something else. */
+  /** The work that a line reports, or null when it reports none. */
   static Tally in(String line) {
     return line.startsWith(PREFIX) ? valueOf(line.substring(PREFIX.length())) : null;
   }

@@ -31,35 +31,37 @@ import java.util.function.Predicate;
 
 /**
  * Real processes under real signals: a server and clients. The server is killed, at least a fifth
- * of the times while it recovers; clients are killed; a writer is stopped, the server killed and
- * restarted, the writer continued. Clients are of several {@link ClientKind}s, and of another user
- * too where this one is root. At the end the complete history must be linearizable, which says that
- * every acknowledged value held and what was refused had no effect, and the store must verify.
+ * of the times during recovery; clients are killed; a writer is stopped, the server killed and
+ * restarted, the writer continued. Clients are of several {@link ClientKind}s, and also run as
+ * another user if this one is root. At the end the complete history must be linearizable, which
+ * implies that every acknowledged value was kept and refused operations had no effect, and the
+ * store must verify.
  *
  * <p>Stores take turns. Each begins with a tiny table and gets more and more keys, so that the
- * table doubles, and is so small that its log is cleaned all the time; one is too small for what is
- * put into it, so that it runs full. Some kills wait for a cleaning or a doubling to be under way.
+ * table doubles, and is so small that its log is cleaned all the time; one is too small for its
+ * keys, so that it runs full. Some kills wait for a cleaning or a doubling to be under way.
  *
- * <p>The seed decides what is done when; what the kernel makes of it is never twice the same.
+ * <p>The seed decides what is done when, but scheduling makes each run different.
  */
 public final class Torture {
-  /** Every client works on these all the time. */
+  /** Keys that every client uses all the time. */
   static final int HOT_KEYS = 6;
 
   private static final long BURST_SPREAD_NS = 6_000_000;
 
-  /** How long a kill waits for what it is to hit. */
+  /** How long a kill waits for its target. */
   private static final long AIM_NS_MAX = 150_000_000;
 
   /**
-   * Kills of servers after which some must have hit a cleaning and a doubling. One in some sixty
-   * hits a doubling, which is short; of so many none does in one run of a hundred.
+   * Number of kills of servers after which some must have hit a cleaning and a doubling. One in
+   * about sixty hits a doubling, which is short; about one in a hundred runs with so many kills
+   * hits none.
    */
   private static final int KILLS_THAT_MUST_HIT = 280;
 
   private static final int ACTIONS_A_STORE = 25;
 
-  /** Before one of so many starts of a server another process opens the store for itself. */
+  /** Before one in so many starts of a server another process opens the store for itself. */
   private static final int EMBEDDED_ODDS = 3;
 
   private record Mark(long timeNs, String text) {}
@@ -90,12 +92,12 @@ public final class Torture {
   private Path data;
   private ServerChild server;
 
-  /** Between the clients and the server of a store; null where they reach it straight. */
+  /** The proxy between clients and the server of a store; null when they connect directly. */
   private FaultyWire wire;
 
   private TortureResult.Wire wireSums = new TortureResult.Wire(0, 0, 0);
 
-  /** The server's options that say how it is reached; the same for all servers of a store. */
+  /** The server's options for its transport; the same for all servers of a store. */
   private List<String> reached = List.of();
 
   private Bystander bystander;
@@ -117,7 +119,7 @@ public final class Torture {
         new TortureClients(children, this.jvm, random.split(), otherUser, violations::add);
   }
 
-  /** Runs it. Processes and files are gone when {@code children} is closed. */
+  /** Runs the torture. Closing {@code children} ends all processes and removes all files. */
   public TortureResult run() throws IOException {
     if (!otherUser.exists()) {
       progress.step("clients of another user");
@@ -171,7 +173,7 @@ public final class Torture {
         keys);
   }
 
-  /** Where clients reach the store: of every other one over TCP through a wire with faults. */
+  /** The URI for clients: for every other store over TCP through a faulty proxy. */
   private String clientUri() throws IOException {
     if (options.transport() != Transport.TCP || !options.faultyWire() || stores % 2 == 0) {
       return server.uri();
@@ -231,13 +233,16 @@ public final class Torture {
     clients.replaceEnded(keys);
   }
 
-  /** Half as many more each time: as many doublings of small tables as of large ones. */
+  /**
+   * Adds half as many keys each time, so that doublings of small and of large tables are equally
+   * frequent.
+   */
   private void addKeys() {
     keys = Math.min(store.keysMax(), keys + keys / 2);
     clients.tell("keys " + keys);
   }
 
-  /** Lets everybody be at work. */
+  /** Makes all clients work at full speed. */
   private void burst() {
     clients.tell("burst");
     pause(random.nextLong(BURST_SPREAD_NS));
@@ -248,13 +253,13 @@ public final class Torture {
     figures = now == null ? figures : now;
   }
 
-  /** Adds the figures of a server whose life ends. */
+  /** Adds the figures of a server that is about to end. */
   private void sumFigures() {
     figures.forEach((name, value) -> sums.merge(name, value, Long::sum));
     figures = Map.of();
   }
 
-  /** Waits until the server is in the middle of something, but not for long. */
+  /** Waits until the server is in a given state, for a limited time. */
   private void aim(Predicate<Map<String, Long>> at) {
     long endNs = System.nanoTime() + AIM_NS_MAX;
     do {
@@ -262,7 +267,7 @@ public final class Torture {
     } while (!at.test(figures) && System.nanoTime() - endNs < 0);
   }
 
-  /** Puts what is missing until the table has to double. */
+  /** Puts the keys that are missing for a doubling of the table. */
   private void aimAtDoubling() {
     aim(known -> known.getOrDefault("table.entries", -1L) >= 0);
     long missing =
@@ -275,7 +280,7 @@ public final class Torture {
     aim(Torture::moves);
   }
 
-  /** Deletes so many keys that the table is halved, if it is larger than it began. */
+  /** Deletes enough keys for a halving of the table, if it is larger than at the beginning. */
   private void aimAtHalving() {
     aim(known -> known.getOrDefault("table.entries", -1L) >= 0);
     int left = (int) Math.max(HOT_KEYS, figures.getOrDefault("table.buckets", 0L) / 32);
@@ -320,10 +325,7 @@ public final class Torture {
     sumFigures();
   }
 
-  /**
-   * Starts the server again; kills it in its recovery, once or several times, when it is the turn
-   * of that.
-   */
+  /** Starts the server again; sometimes kills it during its recovery, once or several times. */
   private void restartServer() {
     if (random.nextInt(EMBEDDED_ODDS) == 0) {
       openEmbedded();
@@ -349,7 +351,7 @@ public final class Torture {
     killsInDoubling += (int) (long) figures.getOrDefault("recovery.doubling", 0L);
   }
 
-  /** Another process has the store for itself, while the server's clients live on. */
+  /** Lets another process open the store for itself, while the server's clients live on. */
   private void openEmbedded() {
     int firstClient = clients.takeNumbers(embedded.clientsMax());
     EmbeddedOpenings.Opening opening =
@@ -447,7 +449,7 @@ public final class Torture {
         violations);
   }
 
-  /** Kills that hit nothing of it say nothing of cleaning and doubling. */
+  /** Requires that kills hit cleanings and doublings, which otherwise were not tested. */
   private void requireWork(TortureResult.Space space) {
     if (space.regionsFreed() == 0 || space.doublings() == 0) {
       violations.add("nothing was tested: no region was cleaned or no table doubled, " + space);

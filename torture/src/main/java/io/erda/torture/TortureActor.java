@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.Supplier;
 
-/** One blocking client of the torture, which nobody else uses or closes. One thread. */
+/** One blocking client of the torture, which only its thread uses and closes. */
 final class TortureActor implements AutoCloseable {
   private final Supplier<ErdaClient> connector;
   private final BlockingCaller caller;
@@ -29,9 +29,9 @@ final class TortureActor implements AutoCloseable {
   }
 
   /**
-   * Any client.
+   * A client.
    *
-   * @param connector makes one; tried again when nobody is there
+   * @param connector makes it; called again while there is no server
    */
   TortureActor(
       Supplier<ErdaClient> connector, Path files, int client, int keyCount, Watchdog watchdog)
@@ -40,13 +40,13 @@ final class TortureActor implements AutoCloseable {
     this.caller = new BlockingCaller(files, client, keyCount, watchdog);
   }
 
-  /** Connects unless it is connected; false when nobody is there. */
+  /** Connects unless it is connected; false when there is no server. */
   boolean connect() {
     if (erda == null) {
       try {
         erda = connector.get();
       } catch (ErdaException.Unavailable | ErdaException.Refused e) {
-        // Nobody is there, or another process has the store for itself.
+        // There is no server, or another process has the store for itself.
         return false;
       }
     }
@@ -59,7 +59,7 @@ final class TortureActor implements AutoCloseable {
   }
 
   /**
-   * Does something: see {@link BlockingCaller#step}.
+   * Does one step: see {@link BlockingCaller#step}.
    *
    * @param keys that are in use now
    */
@@ -75,7 +75,7 @@ final class TortureActor implements AutoCloseable {
     return outcome;
   }
 
-  /** Ends a call that is late, from another thread: it throws, and says what was late. */
+  /** Ends a late call, from another thread: it throws, and its message names the call. */
   void endLate(String what) {
     late = what;
     ErdaClient client = erda;
@@ -93,14 +93,14 @@ final class TortureActor implements AutoCloseable {
     }
   }
 
-  /** Asks the server to clean all. */
+  /** Asks the server to clean all heads. */
   void clean() {
     try {
       if (connect()) {
         erda.clean(-1);
       }
     } catch (ErdaException e) {
-      // Nothing depends on it.
+      // A failure does not matter.
     }
   }
 

@@ -6,15 +6,15 @@ import java.util.SplittableRandom;
 
 /**
  * A client process of the torture. Arguments: URI, {@link ClientKind}, first client number, seed,
- * keys at most, keys to begin with, directory of the history files. It works at an easy pace until
- * its standard input says otherwise: see {@link Pace}. It says {@code ready} when its history files
- * are there, and complains by {@link Complaint}.
+ * keys at most, keys to begin with, directory of the history files. It works slowly unless commands
+ * on its standard input say otherwise: see {@link Pace}. It prints {@code ready} when its history
+ * files are there, and reports violations by {@link Complaint}.
  */
 public final class TortureClient {
   /**
-   * What a client process needs, whatever it does.
+   * The parameters of every client process.
    *
-   * @param keysMax that there will ever be
+   * @param keysMax the most keys that will ever be used
    */
   record Setting(
       String uri, int firstClient, int keysMax, Path files, Pace pace, Watchdog watchdog) {}

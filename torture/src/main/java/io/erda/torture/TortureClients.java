@@ -14,23 +14,23 @@ import java.util.SplittableRandom;
 import java.util.function.Consumer;
 
 /**
- * The client processes of a store: so many at a time, the kinds in turn, some of another user,
- * replaced when they were killed.
+ * The client processes of a store: a fixed number at a time, the kinds in turn, some of another
+ * user. Killed ones are replaced.
  */
 final class TortureClients {
   private static final Duration TOO_LONG = Duration.ofSeconds(30);
 
-  /** One of so many processes is another user's. */
+  /** One in so many processes is another user's. */
   private static final int OTHER_USER_ODDS = 3;
 
-  /** Kills of clients after which every kind must have been met. */
+  /** Number of kills of clients after which every kind must have been hit. */
   private static final int KILLS_THAT_MUST_MEET = 50;
 
-  /** Complaints of one process that are shown. */
+  /** The most complaints of one process that are shown. */
   private static final int COMPLAINTS_MAX = 10;
 
   /**
-   * What a process works on.
+   * The store and the files of client processes.
    *
    * @param files directory of the histories
    * @param otherFiles the same for processes of the other user; null when there are none
@@ -68,7 +68,7 @@ final class TortureClients {
   private int starts;
 
   /**
-   * @param violations is told what must not be
+   * @param violations is told of each violation
    */
   TortureClients(
       Children children,
@@ -83,14 +83,14 @@ final class TortureClients {
     this.violations = violations;
   }
 
-  /** Takes so many client numbers, each never taken before. Returns the first. */
+  /** Takes this many new client numbers. Returns the first. */
   int takeNumbers(int count) {
     int first = numbers + 1;
     numbers += count;
     return first;
   }
 
-  /** Begins to work on a store. */
+  /** Starts clients of a store. */
   void begin(Place next, int count, int keys) {
     place = next;
     kinds = ClientKind.over(next.uri());
@@ -100,7 +100,7 @@ final class TortureClients {
     }
   }
 
-  /** Ends all of them in order. */
+  /** Ends all clients in order. */
   void end() {
     for (Client client : now) {
       try {
@@ -117,7 +117,7 @@ final class TortureClients {
     now.clear();
   }
 
-  /** Some client. */
+  /** A random client. */
   Client any() {
     return now.get(random.nextInt(now.size()));
   }
@@ -128,7 +128,7 @@ final class TortureClients {
         try {
           client.process().tell(what);
         } catch (ProcessException e) {
-          // It ended by itself, which is looked at after this.
+          // It ended by itself, which is checked afterwards.
         }
       }
     }
@@ -148,14 +148,14 @@ final class TortureClients {
     return sum;
   }
 
-  /** Another one in the place of one that was killed. */
+  /** Replaces a client that was killed. */
   void replace(Client killed, int keys) {
     collectWords(killed);
     children.forget(killed.process());
     now.set(now.indexOf(killed), start(keys));
   }
 
-  /** Others in the place of those that ended by themselves, which they should not have. */
+  /** Replaces clients that ended by themselves, which is a violation. */
   void replaceEnded(int keys) {
     for (Client client : List.copyOf(now)) {
       if (!client.process().isAlive()) {
@@ -181,7 +181,7 @@ final class TortureClients {
     return ofStore.stream().flatMap(client -> client.histories().stream()).toList();
   }
 
-  /** Counts what the clients of this store have done. */
+  /** Counts the operations of this store's clients. */
   void countOperations() throws IOException {
     for (Client client : ofStore) {
       int count = HistoryLog.merge(client.histories()).size();
@@ -190,7 +190,7 @@ final class TortureClients {
     }
   }
 
-  /** What they did; a violation where a kind was never met. */
+  /** The results; a violation when a kind was never hit. */
   TortureResult.Clients result() {
     if (kills() >= KILLS_THAT_MUST_MEET) {
       for (ClientKind kind : kinds) {
@@ -266,7 +266,7 @@ final class TortureClients {
     }
   }
 
-  /** Takes what the process said: what it did, and what must not be. */
+  /** Collects the lines of a process: its reports, and complaints. */
   private void collectWords(Client client) {
     int complaints = 0;
     try {

@@ -21,7 +21,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code erda torture}: kills and stops real processes and checks what they saw. */
+/** {@code erda torture}: kills and stops real processes and checks their histories. */
 @Command(
     name = "torture",
     description =

@@ -3,7 +3,7 @@ package io.erda.torture;
 import io.erda.console.CommandProvider;
 import java.util.List;
 
-/** The command that tortures. */
+/** Provides the command {@code torture}. */
 public final class TortureCommands implements CommandProvider {
   @Override
   public List<Class<?>> commands() {

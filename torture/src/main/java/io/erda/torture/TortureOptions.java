@@ -5,12 +5,12 @@ import io.erda.protocol.PutMode;
 import java.nio.file.Path;
 
 /**
- * How long and with what.
+ * The options of a run.
  *
  * @param seconds at least
- * @param kills at least, of server and clients together; 0: as many as come in the time
+ * @param kills at least, of server and clients together; 0: no minimum
  * @param clients at a time, at least 2
- * @param accessMsMax how long after a client's kill its keys may keep others waiting
+ * @param accessMsMax how long after a client's kill its keys may delay other clients
  * @param transport how clients reach the server
  * @param putMode of the stores
  * @param faultyWire whether clients over TCP reach every other store through a {@link FaultyWire}

@@ -3,12 +3,12 @@ package io.erda.torture;
 import java.util.List;
 
 /**
- * What happened.
+ * The result of a run.
  *
- * @param embedded openings between two servers, by a process of its own
+ * @param embedded openings by other processes between two servers
  * @param slowestAccessNs after a client's kill: the longest put and get of another client
- * @param space what the servers' figures said before they were killed, so it is at least that
- * @param violations empty when all is well; for people
+ * @param space from the servers' figures before they were killed, so a lower bound
+ * @param violations messages for people; empty when there are none
  */
 public record TortureResult(
     Servers servers,
@@ -28,13 +28,13 @@ public record TortureResult(
   /**
    * Puts and deletes with a condition whose outcome is known.
    *
-   * @param held were done
-   * @param missed were not, because their condition did not hold
+   * @param held number that were done
+   * @param missed number that were not, because their condition did not hold
    */
   public record Conditions(long held, long missed) {}
 
   /**
-   * What was done to server processes.
+   * The faults of server processes.
    *
    * @param killsInCleaning kills after which the next server found a cleaning to go on with
    * @param killsInDoubling the same of a doubling or halving of the table
@@ -48,23 +48,22 @@ public record TortureResult(
       int stopsAcrossRestart) {}
 
   /**
-   * Stores that were opened in a process of their own.
+   * Openings of stores by other processes.
    *
    * @param kills of those processes
    */
   public record Embedded(int openings, int kills) {}
 
   /**
-   * What client processes did.
+   * The work of client processes.
    *
    * @param pipelinedOperations of asynchronous clients whose handlers throw, submit and close
    * @param sharedOperations of clients that threads hand over and close under each other
-   * @param readerOperations of clients that read the store's files alone; over shared memory there
-   *     are some
+   * @param readerOperations of clients that only read the store's files; only over shared memory
    * @param otherUserOperations of processes of another user, of whatever kind
-   * @param callsWithSeveral calls with several keys, of which each key is an operation
+   * @param callsWithSeveral calls with several keys, each key of which is an operation
    * @param iterations that came to their end
-   * @param otherUserLeftOut why there were none of another user; empty when there were
+   * @param otherUserLeftOut why there were none of another user; empty when there were some
    */
   public record Clients(
       int kills,
@@ -84,10 +83,10 @@ public record TortureResult(
   public record Wire(long flips, long cuts, long stalls) {}
 
   /**
-   * What happened to the space of all stores.
+   * The use of space in all stores.
    *
    * @param regionsFreed by cleaning
-   * @param refused requests for want of space
+   * @param refused number of requests refused for lack of space
    */
   public record Space(
       int stores, long regionsFreed, long bytesCopied, long doublings, long refused) {}

@@ -11,11 +11,11 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * A process of the torture that opens the store for itself, between two servers, while the clients
- * of the server before live on. Arguments: data directory, number of its first client, threads,
- * seed, keys at most, keys now, directory of the history files. Each thread has a client of its own
- * and works as fast as it can, until standard input says {@code end}, which ends the threads and
- * then closes the store, or {@code close}, which closes the store under them.
+ * A process that opens the store for itself, between two servers, while the clients of the previous
+ * server live on. Arguments: data directory, number of its first client, threads, seed, keys at
+ * most, keys now, directory of the history files. Each thread has its own client and works at full
+ * speed, until standard input has {@code end}, which ends the threads and then closes the store, or
+ * {@code close}, which closes the store while they work.
  */
 public final class TortureStore {
   private final Watchdog watchdog = new Watchdog();
@@ -83,7 +83,7 @@ public final class TortureStore {
   }
 
   private static String readLine() throws IOException {
-    // It is not closed: standard input is the process's.
+    // Not closed, because standard input belongs to the process.
     return new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8)).readLine();
   }
 }

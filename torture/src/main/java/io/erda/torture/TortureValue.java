@@ -7,14 +7,14 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Values that name who put them, and whose every byte follows from that name: a value that is not
- * whole is seen.
+ * Values that contain the ID of their put, which determines every byte: a value that is not whole
+ * is detected.
  */
 final class TortureValue {
-  /** The longest value has so many bytes. */
+  /** The length of the longest value. */
   static final int BYTES_MAX = 6 << 10;
 
-  /** What {@link #idOf} says of bytes that nobody put. */
+  /** The result of {@link #idOf} for bytes that were never put. */
   static final long WRONG = -1;
 
   private static final int ID_BYTES = 8;
@@ -22,9 +22,9 @@ final class TortureValue {
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   /**
-   * Never 0 or negative, never repeated.
+   * A unique positive ID.
    *
-   * @param client each process that ever ran has its own, from 1
+   * @param client a unique number of each process that ever ran, from 1
    */
   static long id(int client, int sequence) {
     return ((long) client << 32) | (sequence & 0xFFFF_FFFFL);
@@ -72,7 +72,7 @@ final class TortureValue {
     return id;
   }
 
-  /** For reports. */
+  /** The name of a value in reports. */
   static String name(long id) {
     return (id >>> 32) + "/" + (int) id;
   }

@@ -10,20 +10,23 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * Notices a call that takes longer than the client's time-outs allow. It counts the time in which
- * this process could run: one that is stopped by a signal is not late.
+ * Detects calls that take longer than the client's time-outs allow. It only counts the time in
+ * which this process could run: a process stopped by a signal is not late.
  */
 final class Watchdog implements AutoCloseable {
   /** The options of every client of the torture. */
   static final ClientOptions OPTIONS =
       ClientOptions.DEFAULT
           .withConnectTimeout(Duration.ofSeconds(2))
-          // Longer than a request for space waits for cleaning before the log counts as full.
+          // Longer than the time for which a request for space waits for cleaning before the log
+          // counts as full.
           .withOperationTimeout(Duration.ofSeconds(6))
           // Few, so that the history of a key can be decided.
           .withPipelineDepth(4);
 
-  /** For a machine with fewer cores than busy threads, and for taking back what was sent. */
+  /**
+   * Additional time for a machine with fewer cores than busy threads, and for taking requests back.
+   */
   private static final long GRACE_NS = 5_000_000_000L;
 
   /** The longest that one operation may take. */
@@ -32,10 +35,10 @@ final class Watchdog implements AutoCloseable {
   /** The longest that connecting may take. */
   static final long CONNECT_NS = OPTIONS.connectTimeout().toNanos() + GRACE_NS;
 
-  /** The longest that closing may take, whatever another thread does with the client. */
+  /** The longest that closing may take, whatever other threads do with the client. */
   static final long CLOSE_NS = GRACE_NS;
 
-  /** The exit code of a process in which something hung. */
+  /** The exit code of a process in which a call hung. */
   private static final int EXIT_CODE = 3;
 
   private static final long TICK_NS = 50_000_000;
@@ -48,7 +51,7 @@ final class Watchdog implements AutoCloseable {
     private long limitNs;
     private long sinceNs;
 
-    /** A call begins. */
+    /** Notes that a call begins. */
     synchronized void begin(String call, long atMostNs) {
       thread = Thread.currentThread();
       what = call;
@@ -56,7 +59,7 @@ final class Watchdog implements AutoCloseable {
       sinceNs = awakeNs;
     }
 
-    /** The call has ended. */
+    /** Notes that the call has ended. */
     synchronized void end() {
       what = null;
     }
@@ -73,7 +76,7 @@ final class Watchdog implements AutoCloseable {
   private volatile long awakeNs;
   private volatile boolean closed;
 
-  /** One that ends its process, which may not be able to end by itself. */
+  /** A watchdog that ends its process, because the hanging thread may be unable to. */
   Watchdog() {
     this(late -> {
       Complaint.say(late);
@@ -82,7 +85,7 @@ final class Watchdog implements AutoCloseable {
   }
 
   /**
-   * @param onLate is told in words, by a thread of its own
+   * @param onLate is told of a late call in words, in the watchdog's thread
    */
   Watchdog(Consumer<String> onLate) {
     this.onLate = onLate;
@@ -97,12 +100,12 @@ final class Watchdog implements AutoCloseable {
     return watch;
   }
 
-  /** A watch that nobody uses any more. */
+  /** Removes a watch that is not used any more. */
   void forget(Watch watch) {
     watches.remove(watch);
   }
 
-  /** For how long this process could run so far. */
+  /** How long this process could run so far. */
   long awakeNs() {
     return awakeNs;
   }
@@ -126,7 +129,7 @@ final class Watchdog implements AutoCloseable {
     }
   }
 
-  /** Says that something else is late. */
+  /** Reports that something else is late. */
   void late(String what) {
     onLate.accept(what);
   }

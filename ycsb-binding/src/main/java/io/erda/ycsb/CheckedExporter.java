@@ -9,12 +9,12 @@ import site.ycsb.measurements.exporter.MeasurementsExporter;
 import site.ycsb.measurements.exporter.TextMeasurementsExporter;
 
 /**
- * Writes YCSB's report as its text exporter does, and keeps how the operations ended. YCSB itself
- * exits 0 whatever happened; who runs it in a process can ask here, see {@link #outcome()}.
+ * Writes YCSB's report as its text exporter does, and keeps the operations' results. YCSB itself
+ * always exits with 0; a caller that runs it in its own process can ask {@link #outcome()} here.
  */
 public final class CheckedExporter implements MeasurementsExporter {
-  // YCSB makes exporters by class name and exits by itself: there is no other way to hand a result
-  // out of it.
+  // YCSB makes exporters by class name and exits by itself, so there is no other way to pass a
+  // result out of it.
   private static final AtomicReference<Outcome> LAST = new AtomicReference<>();
 
   private static final String RETURN = "Return=";
@@ -24,7 +24,7 @@ public final class CheckedExporter implements MeasurementsExporter {
   private long succeeded;
 
   /**
-   * How the operations of a run ended.
+   * The results of the operations of a run.
    *
    * @param succeeded operations that answered OK
    * @param failures "OPERATION STATUS" → count, of all other answers

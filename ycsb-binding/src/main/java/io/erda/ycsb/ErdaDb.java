@@ -31,30 +31,30 @@ import site.ycsb.measurements.Measurements;
  * <ul>
  *   <li>{@code erda.uri}: the store, e.g. {@code erda+shm:/var/lib/erda}. Required.
  *   <li>{@code erda.table}: whether the table's name is part of the key; {@code true} by default.
- *   <li>{@code batchsize}: how many inserts of a thread are in flight at most while the store is
- *       loaded, 1 to 64; 1 by default.
+ *   <li>{@code batchsize}: the most inserts of a thread in flight while the store is loaded, 1 to
+ *       64; 1 by default.
  * </ul>
  *
  * <p>Answers: {@code NOT_FOUND} when the key is absent, {@code ERROR} and a line on standard error
- * when the store or the record says so, {@code NOT_IMPLEMENTED} for {@link #scan}: a hash index
- * keeps no order.
+ * when the store fails or the record is damaged, {@code NOT_IMPLEMENTED} for {@link #scan}: a hash
+ * index keeps no order.
  *
- * <p>{@link #update} replaces the named fields. It reads the record and puts it back merged if it
- * is still what was read, and else does so again: of two updates of different fields at the same
- * moment none gets lost. When it is given at least {@code fieldcount} fields (YCSB's property, 10
- * by default; {@code writeallfields=true} makes the core workload do so) it is one put without a
- * read, and then creates a record that is absent.
+ * <p>{@link #update} replaces the named fields. It reads the record and puts the merged one if the
+ * record is unchanged, and otherwise starts over: of two concurrent updates of different fields
+ * none is lost. When it is given at least {@code fieldcount} fields (YCSB's property, 10 by
+ * default; {@code writeallfields=true} makes the core workload do so) it is one put without a read,
+ * and then creates a record that is absent.
  *
  * <p>With a {@code batchsize} of more than 1 a thread that loads ({@code -load}, {@code
  * dotransactions=false}) has a second connection, for its inserts. In a run an insert is done when
- * {@link #insert} returns, whatever the batch size: from then on YCSB lets every thread read the
- * record, as workload D does, and counts as {@code NOT_FOUND} that it is not there. While it loads,
- * {@link #insert} waits only for room there, and answers {@code BATCHED_OK}: the insert is in
- * flight. Other operations of the thread finish what is in flight first, so they see it; other
- * threads see an insert when it is done. When inserts in flight failed, the thread's next operation
- * answers {@code ERROR} for all of them and does nothing itself. What no operation has reported,
- * {@link #cleanup} throws, and counts as {@code ERROR} of INSERT in YCSB's measurements: YCSB's
- * client only prints what {@code cleanup} throws.
+ * {@link #insert} returns, whatever the batch size, because YCSB lets every thread read the record
+ * from then on, as workload D does, and would count a missing one as {@code NOT_FOUND}. While
+ * loading, {@link #insert} waits only for room in the pipeline, and answers {@code BATCHED_OK}: the
+ * insert is in flight. Other operations of the thread first finish the inserts in flight, so they
+ * see them; other threads see an insert when it is done. When inserts in flight failed, the
+ * thread's next operation answers {@code ERROR} for all of them and does nothing itself. Failures
+ * that no operation has reported make {@link #cleanup} throw, and count as {@code ERROR} of INSERT
+ * in YCSB's measurements, because YCSB's client only prints the exception.
  */
 public final class ErdaDb extends DB {
   /** The store to connect to. */
@@ -63,15 +63,18 @@ public final class ErdaDb extends DB {
   /** Whether the table's name is part of the key. */
   public static final String TABLE = "erda.table";
 
-  /** How many inserts of a thread are in flight at most. */
+  /** The most inserts of a thread in flight. */
   public static final String BATCH_SIZE = "batchsize";
 
-  /** YCSB's property that says whether it runs transactions, or loads. */
+  /** YCSB's property that tells whether it runs transactions, or loads. */
   public static final String TRANSACTIONS = Client.DO_TRANSACTIONS_PROPERTY;
 
   private static final int ERRORS_SHOWN_MAX = 10;
 
-  /** Set in the properties, which all threads share, by the one that has told of it. */
+  /**
+   * A property that the first thread sets when it has printed the hint; all threads share the
+   * properties.
+   */
   private static final String TOLD = "erda.batchsize.told";
 
   /** YCSB's name of the operation in its measurements. */
@@ -81,12 +84,12 @@ public final class ErdaDb extends DB {
   private ErdaClient client;
 
   /**
-   * Null in a run, and with a batch size of 1: inserts are done one at a time, over {@link
+   * Null in a run, and with a batch size of 1: then inserts are done one at a time, over {@link
    * #client}.
    */
   private InsertPipeline inserts;
 
-  /** Null where {@link #inserts} are. */
+  /** Null when {@link #inserts} is null. */
   private Measurements measurements;
 
   private RecordKey keys;
@@ -96,7 +99,7 @@ public final class ErdaDb extends DB {
   private int errors;
 
   /**
-   * What {@link #BATCH_SIZE} is in these properties.
+   * The value of {@link #BATCH_SIZE} in these properties.
    *
    * @throws DBException when it is not a number, or out of its range
    */
@@ -120,12 +123,12 @@ public final class ErdaDb extends DB {
     return size;
   }
 
-  /** Whether YCSB runs transactions, as it does when nobody says otherwise. */
+  /** Whether YCSB runs transactions, which is its default. */
   private static boolean isRun(Properties properties) {
     return Boolean.parseBoolean(properties.getProperty(TRANSACTIONS, "true"));
   }
 
-  /** Says once that a batch size has no effect in a run. */
+  /** Prints once that a batch size has no effect in a run. */
   private static int one(Properties properties) throws DBException {
     int asked = batchSize(properties);
     if (asked > 1 && properties.putIfAbsent(TOLD, "true") == null) {
@@ -166,7 +169,7 @@ public final class ErdaDb extends DB {
   }
 
   /**
-   * Finishes what is in flight and ends the connections.
+   * Finishes the inserts in flight and closes the connections.
    *
    * @throws DBException when batched inserts failed and no operation has reported it
    */
@@ -194,7 +197,7 @@ public final class ErdaDb extends DB {
     }
   }
 
-  /** Returns how many inserts failed, of which no operation has told. */
+  /** Ends the pipeline. Returns how many inserts failed that no operation has reported. */
   private int endInserts() {
     InsertPipeline ending = inserts;
     if (ending == null) {
@@ -208,8 +211,8 @@ public final class ErdaDb extends DB {
   }
 
   /**
-   * Finishes the inserts in flight. Returns whether inserts failed of which no operation has told:
-   * then this one does.
+   * Finishes the inserts in flight. Returns whether inserts failed that no operation has reported:
+   * then the current operation does.
    */
   private boolean insertsFailed() {
     if (inserts == null) {
@@ -230,7 +233,7 @@ public final class ErdaDb extends DB {
       if (length < 0) {
         return Status.NOT_FOUND;
       }
-      // The result outlives this call, our memory does not.
+      // The result outlives this call, but the reused memory does not.
       format.decode(Arrays.copyOf(value, length), length, fields, result);
       return Status.OK;
     } catch (ErdaException | DamagedRecordException e) {
@@ -256,9 +259,9 @@ public final class ErdaDb extends DB {
     }
   }
 
-  /** Replaces fields of what the record is when the server stores it. */
+  /** Replaces fields of the record, atomically. */
   private Status merge(MemorySegment key, Map<String, ByteIterator> values) {
-    // YCSB's own values can be read once.
+    // YCSB's own values can only be read once.
     Map<String, ByteIterator> again = new HashMap<>();
     values.forEach((field, text) -> again.put(field, new ByteArrayByteIterator(text.toArray())));
     boolean stored = false;
@@ -277,7 +280,7 @@ public final class ErdaDb extends DB {
   @Override
   public Status insert(String table, String key, Map<String, ByteIterator> values) {
     if (inserts != null) {
-      // Before the values are encoded, which can be done once: YCSB may try the insert again.
+      // Before the values are encoded, which can be done only once: YCSB may retry the insert.
       inserts.hear();
       if (inserts.takeFailures() > 0) {
         return Status.ERROR;
@@ -308,7 +311,7 @@ public final class ErdaDb extends DB {
     }
   }
 
-  /** Not there: a hash index keeps no order. */
+  /** Not implemented: a hash index keeps no order. */
   @Override
   public Status scan(
       String table,
@@ -322,7 +325,7 @@ public final class ErdaDb extends DB {
   /** Gets into {@link #value}; returns the length, or -1. */
   private int get(MemorySegment key) {
     long length = client.get(key, valueSegment);
-    while (length > value.length) { // again: another client may put a longer one meanwhile
+    while (length > value.length) { // again, because another client may put a longer one meanwhile
       value = new byte[Math.toIntExact(Math.max(length, value.length * 2L))];
       valueSegment = MemorySegment.ofArray(value);
       length = client.get(key, valueSegment);

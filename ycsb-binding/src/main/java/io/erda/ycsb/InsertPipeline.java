@@ -9,33 +9,33 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * The batched inserts of one YCSB thread: up to a number of them are in flight on a connection of
- * their own. How one ended is heard in a later call. Failures are told to a listener, and counted
- * until somebody takes the count. One thread.
+ * their own. Their ends are noticed in a later call. Failures are told to a listener, and counted
+ * until the count is taken. One thread.
  */
 final class InsertPipeline implements AutoCloseable {
-  /** Hears of each insert that failed after it was submitted. */
+  /** Is told of each insert that failed after it was submitted. */
   interface FailureListener {
     void onInsertFailed(String table, String key, ErdaException error);
   }
 
   /**
-   * After so many turns in vain it sleeps. A turn with its yield takes some hundred nanoseconds, so
+   * After so many idle turns it sleeps. A turn with its yield takes some hundred nanoseconds, so
    * that is about as long as a sleep and its wake-up take.
    */
   private static final int IDLE_TURNS_MAX = 128;
 
-  /** A sleep is bounded: time-outs of inserts are looked at between two. */
+  /** A sleep is bounded, because time-outs of inserts are checked between two sleeps. */
   private static final long AWAIT_NS = 100_000_000;
 
   private final ErdaAsyncClient client;
   private final FailureListener listener;
 
-  /** The tables of the inserts that are under way, by token. */
+  /** The tables of the inserts in flight, by token. */
   private final String[] tables;
 
   private final String[] keys;
 
-  /** A stack: the first {@link #freeCount} are the tokens of which nothing is in flight. */
+  /** A stack: its first {@link #freeCount} elements are the tokens that are not in use. */
   private final int[] freeTokens;
 
   private int freeCount;
@@ -45,7 +45,7 @@ final class InsertPipeline implements AutoCloseable {
   /**
    * Begins to connect; does not wait for it.
    *
-   * @param depth how many inserts are in flight at most
+   * @param depth the most inserts in flight
    */
   InsertPipeline(String uri, int depth, FailureListener listener) {
     this.listener = listener;
@@ -61,7 +61,7 @@ final class InsertPipeline implements AutoCloseable {
   }
 
   /**
-   * Submits an insert, and waits for room before. Its memory may be reused when this returns.
+   * Waits for room, and submits an insert. Its memory may be reused when this returns.
    *
    * @throws ErdaException.BadSize when the store does not take it; nothing is submitted then
    */
@@ -79,12 +79,12 @@ final class InsertPipeline implements AutoCloseable {
     keys[token] = key;
   }
 
-  /** Hears of what has ended, and does not wait. */
+  /** Notices inserts that have ended, without waiting. */
   void hear() {
     client.doWork();
   }
 
-  /** Returns when nothing is in flight. An operation's time is bounded, and so is this. */
+  /** Returns when nothing is in flight. The time of an operation, and so of this, is bounded. */
   void finish() {
     while (client.inFlight() > 0) {
       turn();
@@ -98,7 +98,7 @@ final class InsertPipeline implements AutoCloseable {
     return taken;
   }
 
-  /** Ends with an error the inserts that are still under way. */
+  /** Ends with an error the inserts that are still in flight. */
   @Override
   public void close() {
     client.close();

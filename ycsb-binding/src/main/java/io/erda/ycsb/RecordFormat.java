@@ -10,7 +10,7 @@ import site.ycsb.ByteIterator;
 
 /**
  * Encodes a YCSB record into one value, and back; see {@code FORMAT.md}. Its scratch memory is
- * reused, so one record is in work at a time. One thread.
+ * reused, so it handles one record at a time. One thread.
  */
 final class RecordFormat {
   static final byte FORMAT = 1;
@@ -25,7 +25,8 @@ final class RecordFormat {
   }
 
   /**
-   * YCSB's iterator of random bytes fills in steps of six and may pass its end inside the array.
+   * YCSB's iterator of random bytes fills in steps of six, and may write this many bytes beyond its
+   * end in the array.
    */
   private static final int ITERATOR_OVERRUN = 6;
 
@@ -33,7 +34,7 @@ final class RecordFormat {
   private byte[] record = new byte[4096];
   private int length;
 
-  // Where the parser stands: the field that was read last.
+  // The position of the parser: the field that was read last.
   private byte[] parsed;
   private int parsedEnd;
   private int at;
@@ -82,10 +83,10 @@ final class RecordFormat {
   }
 
   /**
-   * Puts the wanted fields of a record into {@code result}, as views of {@code from}: the caller
-   * leaves {@code from} as it is from now on.
+   * Puts the wanted fields of a record into {@code result}, as views of {@code from}, which the
+   * caller must not change from now on.
    *
-   * @param wanted field names, or null for all; names that the record does not have are left out
+   * @param wanted field names, or null for all; names that the record lacks are ignored
    */
   void decode(byte[] from, int fromLength, Set<String> wanted, Map<String, ByteIterator> result) {
     int fields = open(from, fromLength);
@@ -214,7 +215,7 @@ final class RecordFormat {
     throw new DamagedRecordException("not a YCSB record: bad length before " + at);
   }
 
-  /** Field names are few and come again and again: their strings and bytes are kept. */
+  /** Interns field names, which are few and repeat: keeps their strings and bytes. */
   private static final class FieldNames {
     private static final int KEPT_MAX = 64;
 
@@ -235,8 +236,7 @@ final class RecordFormat {
     }
 
     String decoded(byte[] from, int at, int length) {
-      // Fields of a record come in the same order as in the record before: look behind the last hit
-      // first.
+      // Fields come in the same order as in the previous record: look after the last hit first.
       for (int i = 0; i < count; i++) {
         int candidate = (last + 1 + i) % count;
         if (Arrays.equals(

@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.Properties;
 
 /**
- * The workload files of the directory {@code workloads} at the repository's root, as they are on
- * the class path.
+ * The workload files of the directory {@code workloads} at the repository's root, loaded from the
+ * class path.
  */
 public final class Workloads {
-  /** What there is. YCSB's workload E scans, and a hash index keeps no order. */
+  /** The available workloads. YCSB's workload E scans, and a hash index keeps no order. */
   public static final List<String> NAMES =
       List.of("workloada", "workloadb", "workloadc", "workloadd", "workloadf", "updateonly");
 

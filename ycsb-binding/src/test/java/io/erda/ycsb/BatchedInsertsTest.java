@@ -258,7 +258,7 @@ class BatchedInsertsTest {
     }
   }
 
-  /** Of a client that loads. */
+  /** Connects a client that loads. */
   private static ErdaDb connect(String uri, int batchSize) throws DBException {
     Properties properties = new Properties();
     properties.setProperty(ErdaDb.TRANSACTIONS, "false");

@@ -49,7 +49,7 @@ class PartialUpdatesTest {
     }
   }
 
-  /** Of a field that nobody else updates, each value stays until the next one. */
+  /** Updates a field that no other thread updates, so each value stays until the next one. */
   private static void update(String uri, String field) {
     try {
       ErdaDb db = connect(uri);

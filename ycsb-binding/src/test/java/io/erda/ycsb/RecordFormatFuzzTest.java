@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Timeout;
 import site.ycsb.ByteArrayByteIterator;
 import site.ycsb.ByteIterator;
 
-/** What is taken for a record is the same record when it is encoded again; the rest is damaged. */
+/** Bytes that are accepted as a record encode to the same record again; all others are damaged. */
 @Timeout(value = 60, unit = java.util.concurrent.TimeUnit.MINUTES)
 class RecordFormatFuzzTest {
   private static byte[] record(int fields, int bytes) {

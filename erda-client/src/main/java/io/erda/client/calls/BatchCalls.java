@@ -12,18 +12,18 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * Calls with several keys. The keys are taken in groups of as many as there are operations; those
- * of a group are under way together, each of them a get or a put as in a call of its own, and each
- * has an outcome of its own.
+ * Calls with several keys. The keys are taken in groups, one key for each operation object. The
+ * operations of a group are under way together; each is a get or a put as in a call with one key,
+ * and has its own outcome.
  *
- * <p>When something is thrown in the middle that is no outcome of an operation (memory of the
- * caller's is not there, the stack is at its end), what is under way is brought to an end and told
- * first; what was not begun with is {@link ErdaException.Unavailable}.
+ * <p>When a group is cut short by an exception that is no outcome of an operation (the caller's
+ * memory is not there, the stack overflows), the operations under way are ended and their outcomes
+ * told before it is thrown; the keys behind them are {@link ErdaException.Unavailable}.
  */
 public final class BatchCalls {
   /**
-   * How many operations are under way together: as many cache misses as a core waits for at once,
-   * and one half of the requests that a connection may have out.
+   * How many operations are under way together: about as many cache misses as a core handles at
+   * once, and half of the requests that a connection may have outstanding.
    */
   public static final int DEPTH_MAX = 16;
 
@@ -37,7 +37,7 @@ public final class BatchCalls {
   private final Get[] gets;
   private final Put[] puts;
 
-  /** Which key of the call the operation at each place of the group is for. */
+  /** The key of the call, by its index, that each operation of the group is for. */
   private final int[] keyOf;
 
   // The group.
@@ -194,7 +194,7 @@ public final class BatchCalls {
       cutShort(gets, e);
     }
     if (core.isClosed()) {
-      // What was found is gone with the memory that it was in.
+      // What was found lies in memory that is gone now.
       for (int i = 0; i < size; i++) {
         gets[i].error = gets[i].error == null ? closed() : gets[i].error;
       }
@@ -206,7 +206,7 @@ public final class BatchCalls {
   /**
    * Puts, or deletes when {@code values} is null. Returns how many failed.
    *
-   * @param existed what deletes say; null for puts
+   * @param existed receives whether each deleted key had a value; null for puts
    */
   public int put(
       MemorySegment[] keys, MemorySegment[] values, boolean[] existed, ErdaException[] toldErrors) {
@@ -232,7 +232,7 @@ public final class BatchCalls {
   private void beginPuts(MemorySegment[] keys, MemorySegment[] values) {
     size = 0;
     begun = 0;
-    // As for a single put: hear of a server that went away before anything is sent to it.
+    // As for a single put: learn of a server that went away before anything is sent to it.
     core.doWork();
     for (; size < puts.length && next < keys.length; next++) {
       MemorySegment key = keys[next];
@@ -279,10 +279,10 @@ public final class BatchCalls {
     }
   }
 
-  // What both share.
+  // Gets and puts.
 
   private void open(ErdaException[] toldErrors) {
-    // A call that threw may have left the group of before.
+    // A call that threw may have left the state of its last group.
     next = 0;
     failed = 0;
     thrown = null;
@@ -329,7 +329,10 @@ public final class BatchCalls {
     }
   }
 
-  /** A fault in shared memory is what became of the operation; anything else is thrown as well. */
+  /**
+   * Ends an operation that was cut short. A fault in shared memory becomes its outcome; anything
+   * else is thrown, too.
+   */
   private void endCutShort(Operation operation, Throwable e) {
     core.cutShort(operation, e);
     if (MemoryGuard.isFault(e)) {
@@ -348,8 +351,8 @@ public final class BatchCalls {
   }
 
   /**
-   * Says what becomes of the keys behind the group: nothing, when something was thrown, the client
-   * is closed, or nobody in the group found a server.
+   * Decides about the keys behind the group: they are not tried when an exception was thrown, when
+   * the client is closed, or when no operation of the group found a server.
    */
   private void endGroup() {
     ErdaException why = whyNotOn();

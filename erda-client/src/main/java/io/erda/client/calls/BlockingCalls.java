@@ -18,10 +18,13 @@ import java.util.Map;
  * completes.
  */
 public final class BlockingCalls {
-  /** A sleep is bounded: time-outs of operations are looked at between two. */
+  /** A sleep is bounded, because time-outs of operations are checked between two sleeps. */
   private static final long AWAIT_NS = 100_000_000;
 
-  /** After how many calls that ended without a poll there is one, to hear of a server that left. */
+  /**
+   * After how many calls that ended without a poll one poll is made, to learn of a server that
+   * left.
+   */
   private static final int CALLS_PER_POLL = 64;
 
   private final ClientCore core;
@@ -34,7 +37,11 @@ public final class BlockingCalls {
     this.confinement = confinement;
   }
 
-  /** Returns when the first connection is made. @throws ErdaException when it is not */
+  /**
+   * Returns when the first connection is made.
+   *
+   * @throws ErdaException when it can't be made
+   */
   public void connect() {
     long asked = core.context.options().pollingNs();
     poller = poller(asked == ClientOptions.SERVER_HINT ? Poller.DEFAULT_BUDGET_NS : asked);
@@ -77,8 +84,8 @@ public final class BlockingCalls {
   }
 
   /**
-   * An Error that met an operation, such as a stack that overflowed, can meet what ends the
-   * operation too. Nobody knows then what its state is.
+   * The exception after an Error, such as a stack overflow, met an operation and then the code that
+   * ends the operation, whose state is unknown since.
    */
   private static IllegalStateException leftInTheMiddle() {
     return new IllegalStateException(
@@ -86,12 +93,15 @@ public final class BlockingCalls {
             + " used any more; close it");
   }
 
-  /** Whether an Error left an operation in the middle. REQUIRES: no call is under way. */
+  /**
+   * Whether an Error interrupted an operation, whose state is unknown since. REQUIRES: no call is
+   * under way.
+   */
   public boolean isLeftInTheMiddle() {
     return !core.slotsAreFree();
   }
 
-  /** Runs a get whose key is set. What it found stays until the next one begins. */
+  /** Runs a get whose key is set. Its result stays until the next get begins. */
   public void run(Get get) {
     if (get.runNow()) {
       if ((++atOnce & CALLS_PER_POLL - 1) == 0) {
@@ -111,10 +121,13 @@ public final class BlockingCalls {
     get.step = Step.IDLE;
   }
 
-  /** A put, or a delete when {@code value} is null. Returns what a delete says. */
+  /**
+   * A put, or a delete when {@code value} is null. Returns for a delete whether the key had a
+   * value.
+   */
   public boolean put(MemorySegment key, MemorySegment value) {
-    // Hear of a server that went away before anything is sent to it: that is the difference between
-    // "unavailable" and "unknown". Where nothing is sent, now and then.
+    // Learn of a server that went away before anything is sent to it: then the put is
+    // "unavailable", not "unknown". When the put needs no message, poll only now and then.
     if (!core.publishesNow() || (++atOnce & CALLS_PER_POLL - 1) == 0) {
       core.doWork();
     }
@@ -126,7 +139,7 @@ public final class BlockingCalls {
 
   /**
    * A put, or a delete when {@code value} is null, if the key has no value ({@code expected} is
-   * null) or has the one that is expected. Returns whether it was done.
+   * null) or has the expected one. Returns whether it was done.
    */
   public boolean putIf(MemorySegment key, MemorySegment expected, MemorySegment value) {
     core.doWork();
@@ -154,7 +167,7 @@ public final class BlockingCalls {
     put.step = Step.IDLE;
   }
 
-  /** Brings an iteration to its next key, or to its end. */
+  /** Moves an iteration to its next key, or to its end. */
   public void next(Scan scan) {
     if (scan.runNow()) {
       return;
@@ -171,7 +184,10 @@ public final class BlockingCalls {
     scan.step = Step.IDLE;
   }
 
-  /** Asks the server to clean a head, −1 for all; the figures when it has noted that. */
+  /**
+   * Asks the server to clean a head, −1 for all. Returns the figures when the server has noted the
+   * request.
+   */
   public Map<String, Long> clean(int head) {
     core.doWork();
     return figures(head, true);
@@ -202,8 +218,8 @@ public final class BlockingCalls {
   }
 
   /**
-   * Ends an operation that an exception left in the middle, so that its slot can be used again.
-   * Returns what to throw: of a fault in shared memory, what became of the operation.
+   * Ends an operation that an exception cut short, so that its slot can be used again. Returns the
+   * exception to throw: for a fault in shared memory the operation's outcome.
    */
   private RuntimeException cutShort(Operation operation, Throwable e) {
     boolean ended = !operation.active();
@@ -235,7 +251,8 @@ public final class BlockingCalls {
       int work = core.doWork();
       if (operations[done].active()) {
         if (confinement.isClosing()) {
-          // What was sent is taken back, and what became of each operation is known then.
+          // Requests that were sent are taken back, and the outcome of each operation is known
+          // then.
           core.close();
         } else {
           turn(work);
@@ -244,7 +261,7 @@ public final class BlockingCalls {
     }
   }
 
-  /** Says that gets ended without a poll, after which there is one now and then. */
+  /** Counts gets that ended without a poll, so that one is made now and then. */
   void endedAtOnce(int gets) {
     atOnce += gets;
     if (atOnce >= CALLS_PER_POLL) {
@@ -272,8 +289,8 @@ public final class BlockingCalls {
   }
 
   /**
-   * Another thread waits to close the client. This one does so for its operation's sake: what was
-   * sent is taken back, and what became of it is known then.
+   * Closes the client on behalf of another thread that waits to close it, so that this call's
+   * operation gets an outcome: requests that were sent are taken back.
    */
   private RuntimeException closedDuring(Operation operation) {
     String during =
@@ -288,7 +305,7 @@ public final class BlockingCalls {
     return (what.startsWith("iteration") ? "an " : "a ") + what;
   }
 
-  /** Polls on, or sleeps when polling was in vain for long enough. */
+  /** Polls again, or sleeps when polling found nothing for long enough. */
   private void turn(int work) {
     if (!poller.mayPoll(work)) {
       core.await(AWAIT_NS);

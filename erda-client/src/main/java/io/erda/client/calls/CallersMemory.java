@@ -3,9 +3,9 @@ package io.erda.client.calls;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Looks at the memory that a caller gives, before anything is done for the call. A segment whose
- * arena is closed, or which another thread alone may use, would be found out where its bytes are
- * copied: in a call of several keys when others of them have taken effect already.
+ * Checks the memory that a caller passes, before anything else is done. Otherwise a segment whose
+ * arena is closed, or that belongs to another thread, would fail only when its bytes are copied,
+ * and in a call with several keys some operations would have taken effect by then.
  */
 public final class CallersMemory {
   private CallersMemory() {}
@@ -24,7 +24,7 @@ public final class CallersMemory {
   }
 
   /**
-   * As {@link #require}, of a segment that is to be copied into.
+   * As {@link #require}, for a segment that is copied into.
    *
    * @throws IllegalArgumentException when it has room and is read-only
    */
@@ -35,7 +35,7 @@ public final class CallersMemory {
     }
   }
 
-  /** As {@link #require}, of all segments of an array. */
+  /** As {@link #require}, for all segments of an array. */
   static void requireAll(MemorySegment[] segments, String what) {
     for (int i = 0; i < segments.length; i++) {
       if (!isUsable(segments[i])) {
@@ -44,7 +44,7 @@ public final class CallersMemory {
     }
   }
 
-  /** As {@link #requireWritable}, of all segments of an array. */
+  /** As {@link #requireWritable}, for all segments of an array. */
   static void requireAllWritable(MemorySegment[] segments, String what) {
     requireAll(segments, what);
     for (int i = 0; i < segments.length; i++) {

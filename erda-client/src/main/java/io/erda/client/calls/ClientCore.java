@@ -21,16 +21,16 @@ import java.util.concurrent.locks.LockSupport;
  * Gives the operations of one client their turns, over its current connection. Borrows its device.
  * One thread. Only {@link #await} sleeps, and only the blocking façades call it.
  *
- * <p>{@link #doWork()} is short while all goes well: poll. Whatever asks for more says so to {@link
+ * <p>{@link #doWork()} only polls in the normal case. Anything that needs more work sets {@link
  * Attention}.
  */
 public final class ClientCore {
   private static final long AWAIT_WITH_ATTENTION_NS_MAX = 200_000;
 
-  /** A power of two. So seldom that the clock adds nothing to the wait for an answer. */
+  /** A power of two, so large that reading the clock adds nothing to the wait for an answer. */
   private static final int IDLE_TURNS_PER_CLOCK = 16;
 
-  /** How often those who wait for space look whether the server has retired a region meanwhile. */
+  /** How often operations that wait for space check whether the server has retired a region. */
   private static final long ROOM_LOOK_NS = 100_000_000;
 
   public final ClientContext context;
@@ -43,13 +43,13 @@ public final class ClientCore {
   private long roomLookedNs;
   private boolean closed;
 
-  /** How often there was nothing to do; the clock is looked at when it passes a multiple. */
+  /** Number of idle turns; the clock is read at each multiple of {@link #IDLE_TURNS_PER_CLOCK}. */
   private int idleTurns;
 
   /**
    * @param depth how many gets, and as many puts, are in flight at most
-   * @param handler hears how operations end, or null: then whoever began one looks at it, and more
-   *     than one of each are there after {@link #makeAll}
+   * @param handler is told how operations end; null when the caller examines the operations itself,
+   *     and then there is one get and one put before {@link #makeAll}
    */
   public ClientCore(ClientContext context, int depth, OperationHandler handler) {
     ErdaException.prepare();
@@ -62,7 +62,7 @@ public final class ClientCore {
     slots = new Slots(context, connections, outcomes, depth, handler == null ? 1 : depth);
   }
 
-  // Façades use these.
+  // For the façades.
 
   /** A free slot, or null. */
   public Get freeGet() {
@@ -97,7 +97,7 @@ public final class ClientCore {
     return slots.get(index);
   }
 
-  /** One of the puts, as above. */
+  /** One of the puts, of which {@link #depth()} are there after {@link #makeAll}. */
   Put put(int index) {
     return slots.put(index);
   }
@@ -121,7 +121,7 @@ public final class ClientCore {
   }
 
   /**
-   * Before anything else is done for an operation that needs a server, or changes something.
+   * Requires a server for an operation that asks one, or changes something.
    *
    * @param what the operation, in words
    * @throws ErdaException.ReadOnly when this client only reads
@@ -145,12 +145,12 @@ public final class ClientCore {
     }
   }
 
-  /** Operations that have begun and whose end was not told. */
+  /** Operations that have begun and whose end was not told yet. */
   public int active() {
     return outcomes.active();
   }
 
-  /** Whether the next put is likely to need no message. */
+  /** Whether the next put will probably need no message. */
   boolean publishesNow() {
     Session current = connections.current();
     return current != null && current.line != null && current.line.isFree();
@@ -160,7 +160,7 @@ public final class ClientCore {
     return connections.current() != null;
   }
 
-  /** Why the last attempt to connect failed; null when none did since it began. */
+  /** Why the last attempt to connect failed; null when no attempt failed since it began. */
   ErdaException connectFailure() {
     return connections.connectFailure();
   }
@@ -170,12 +170,14 @@ public final class ClientCore {
     connections.connect(slots);
   }
 
-  /** An operation of an asynchronous client ended in the call that submitted it. */
+  /** Notes an operation of an asynchronous client that ended in the call that submitted it. */
   public void endedAtOnce(Operation operation) {
     outcomes.endedAtOnce(operation);
   }
 
-  /** Advances everything. Returns how much was done; 0: nothing, for now. Never blocks. */
+  /**
+   * Advances everything. Returns how much was done, 0 when there was nothing to do. Never blocks.
+   */
   public int doWork() {
     int work = 0;
     Session current = connections.current();
@@ -198,7 +200,7 @@ public final class ClientCore {
 
   /** Sleeps until something completes or the time passes. Real threads only. */
   public void await(long timeoutNs) {
-    // The clock is looked at once for each sleep.
+    // The clock is read once after each sleep.
     idleTurns = -1;
     if (!connections.arm() || doWork() > 0) {
       return;
@@ -210,9 +212,9 @@ public final class ClientCore {
   }
 
   /**
-   * Whether something is to be done that no completion announces: to post what was refused, to go
-   * on after a pause, to connect again. A client that is only connecting has nothing of that: where
-   * many are, each would take from the server's core what it waits for.
+   * Whether something is to be done that no completion announces: to post work that was refused
+   * before, to go on after a pause, to connect again. A client that is only connecting has no such
+   * work: many of them would take the server's core from the server that they wait for.
    */
   private boolean wakesItself() {
     if (!attention.isAsked()) {
@@ -228,7 +230,7 @@ public final class ClientCore {
     return wakes;
   }
 
-  /** A thread whose interrupt status is set would not pause: it is set afterwards. */
+  /** Sleeps even if the thread's interrupt status is set, and sets it again afterwards. */
   private static void pause(long ns) {
     boolean interrupted = Thread.interrupted();
     LockSupport.parkNanos(ns);
@@ -254,8 +256,8 @@ public final class ClientCore {
   }
 
   /**
-   * Ends an operation that an exception cut short, and with it every connection, because nobody
-   * knows which of them was being worked on.
+   * Ends an operation that an exception cut short, and every connection, because it is unknown
+   * which of them was in use.
    */
   void cutShort(Operation operation, Throwable e) {
     String why = operation.describe() + " was cut short by " + e;
@@ -264,7 +266,7 @@ public final class ClientCore {
     connections.settle(slots);
   }
 
-  // These are rare.
+  // Rare work.
 
   private int attend() {
     attention.clear();
@@ -302,7 +304,7 @@ public final class ClientCore {
   }
 
   /**
-   * Ends what waits too long. The clock is read only here, now and then when nothing else is to do.
+   * Ends operations that wait too long. The clock is read only here, and now and then when idle.
    * Returns how many operations ended.
    */
   private int expire() {
@@ -335,8 +337,9 @@ public final class ClientCore {
   }
 
   /**
-   * Where puts wait for space of the log, the server may have none but in a region that was cleaned
-   * and that this client has not heard of: its file is used again when everybody has left it.
+   * Fetches the map now and then while puts wait for space of the log: the only space may be a
+   * cleaned region, whose file is reused only when every client has left it, and this client has
+   * not heard of the cleaning.
    */
   private void hearOfRoom(long now) {
     if (now - roomLookedNs < ROOM_LOOK_NS) {

@@ -8,29 +8,29 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Keeps a client to one thread at a time, and lets any thread close it. What a client does with
- * memory is not checked against other threads, because that would cost more than the rest of a get;
- * so no second thread may ever get past {@link #enter}.
+ * Keeps a client to one thread at a time, and lets any thread close it. A client's accesses to
+ * memory are not guarded against other threads, because that would cost more than the rest of a
+ * get; so {@link #enter} must never admit a second thread.
  *
  * <p><b>Owner.</b> The first thread that enters owns the client until it hands it over or ends. The
  * check is one load and one comparison: a thread that finds itself as the owner is the owner, since
- * nobody else stores that.
+ * no other thread stores its name.
  *
- * <p><b>Closing.</b> Each call says that a thread is inside, then looks whether the client is being
- * closed; who closes says so, then looks whether somebody is inside. Between its store and its load
- * each needs a full fence, or both could miss the other. The caller of every get would pay more for
- * it than for the check of the owner, so whoever closes pays for both: it makes every thread of the
- * JVM pass a fence ({@link #fenceEveryThread}).
+ * <p><b>Closing.</b> Each call stores that a thread is inside, then loads whether the client is
+ * being closed; the closing thread stores that it closes, then loads whether a thread is inside.
+ * Between its store and its load each needs a full fence, or both could miss the other. In every
+ * get the fence would cost more than the check of the owner, so the closing thread provides both
+ * fences: it makes every thread of the JVM pass one ({@link #fenceEveryThread}).
  */
 public final class Confinement {
   private static final VarHandle OWNER;
   private static final VarHandle INSIDE;
   private static final VarHandle CLOSER;
 
-  /** How long whoever closes sleeps first before it looks again at a thread that is inside. */
+  /** The closing thread's first sleep while another thread is inside. */
   private static final long LOOK_NS = 100_000;
 
-  /** Each sleep is twice as long as the one before, and this at most: a handler may take long. */
+  /** The longest sleep; each is twice as long as the one before. A handler may take long. */
   private static final long LOOK_NS_MAX = 50_000_000;
 
   static {
@@ -44,11 +44,11 @@ public final class Confinement {
     }
   }
 
-  /** Null when nobody owns the client: the next thread that enters will. */
+  /** The thread that owns the client; null when the next one that enters will. */
   @SuppressWarnings("unused") // through OWNER
   private Thread owner = Thread.currentThread();
 
-  /** Whether the owner is in a call. Stored by the owner alone. */
+  /** Whether the owner is in a call. Only the owner stores it. */
   private boolean inside;
 
   /** The thread that closes, or has closed, the client; null while the client is open. */
@@ -60,7 +60,7 @@ public final class Confinement {
   /**
    * Begins a call. {@link #leave} ends it.
    *
-   * @return false when the thread is in a call already, and this one is part of that
+   * @return false when the call is nested in another one of this thread
    * @throws WrongThreadException when another thread owns the client
    * @throws IllegalStateException when the client is closed, or is being closed
    */
@@ -73,8 +73,8 @@ public final class Confinement {
       return false;
     }
     INSIDE.setOpaque(this, true);
-    // Opaque accesses stay in their order in the code; that the machine keeps it too is the
-    // closer's part.
+    // Opaque accesses keep their order in the code; the closing thread makes the machine keep it,
+    // too.
     if ((Thread) CLOSER.getAcquire(this) != null) {
       leave();
       throw closedBy();
@@ -98,7 +98,7 @@ public final class Confinement {
     requireOpen();
     Thread self = Thread.currentThread();
     Thread before = (Thread) OWNER.getAcquire(this);
-    // What a thread that has ended did happened before isAlive() says so.
+    // Everything that a thread did before it ended happens before isAlive() returns false.
     boolean free = before == null || !before.isAlive();
     if (!free || !OWNER.compareAndSet(this, before, self)) {
       Thread owns = (Thread) OWNER.getAcquire(this);
@@ -111,7 +111,7 @@ public final class Confinement {
     }
   }
 
-  /** The owner is none any more. */
+  /** Gives up ownership: the next thread that enters becomes the owner. */
   public void handOver() {
     if (!enter()) {
       throw new IllegalStateException("a handler can't hand its client over");
@@ -135,16 +135,16 @@ public final class Confinement {
   }
 
   /**
-   * Closes the client: once, whoever asks first. Returns when that is done, except from a call of
-   * the owner's (a handler): there it returns at once, and the client is closed when that call
-   * ends, by way of {@link #closesOnLeaving}.
+   * Closes the client once, however many threads ask. Returns when it is closed, except within a
+   * call of the owner (in a handler): there it returns at once, and the client is closed when that
+   * call ends, by way of {@link #closesOnLeaving}.
    *
    * <p>It does not wait for a thread that never comes back because the JVM ends ({@link
-   * JvmEnd#comesBack}). Then nothing is released, since that thread is inside; what the client
-   * holds goes with the process.
+   * JvmEnd#comesBack}). Then nothing is released, since that thread is inside; the end of the
+   * process releases it.
    *
-   * @param wakeup ends the sleep of a thread that is inside; called until none is
-   * @param end closes the client; nobody is inside, nor ever will be
+   * @param wakeup ends the sleep of a thread that is inside; called until no thread is
+   * @param end closes the client; no thread is inside, nor ever will be
    * @return whether this call has closed it
    */
   public boolean close(Runnable wakeup, Runnable end) {
@@ -169,12 +169,12 @@ public final class Confinement {
     return true;
   }
 
-  /** Whether the thread in this call is to close the client when it leaves. */
+  /** Whether the current thread must close the client when it leaves its call. */
   public boolean closesOnLeaving() {
     return closer == Thread.currentThread();
   }
 
-  /** The end of it, by the thread that closes. */
+  /** Closes the client; called by the thread that {@link #closesOnLeaving} told to. */
   public void end(Runnable end) {
     try {
       end.run();
@@ -201,7 +201,7 @@ public final class Confinement {
     return back;
   }
 
-  /** Waits for another thread that closes, unless the JVM ends and keeps that one from it. */
+  /** Waits for another thread that closes the client, unless the JVM ends and stops that thread. */
   private void awaitClosed() {
     JvmEnd end = new JvmEnd();
     boolean interrupted = false;
@@ -220,10 +220,10 @@ public final class Confinement {
   }
 
   /**
-   * Makes every thread of the JVM pass a full fence before this returns. The JVM closes a shared
-   * arena by a handshake: each thread comes to a place where it is asked, or is in native code and
-   * is asked when it comes back. That is how it makes sure that no thread is in an access to the
-   * arena's memory, and just what is needed here.
+   * Makes every thread of the JVM pass a full fence before this returns. It closes a shared arena,
+   * for which the JVM makes a handshake with each thread, at a safepoint or when the thread returns
+   * from native code. The JVM needs that to know that no thread accesses the arena's memory; the
+   * fences come with it.
    */
   private static void fenceEveryThread() {
     VarHandle.fullFence();

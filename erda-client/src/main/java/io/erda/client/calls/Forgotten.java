@@ -7,12 +7,11 @@ import java.lang.ref.Cleaner;
 import java.util.function.Predicate;
 
 /**
- * Releases what an application has forgotten to close, once the garbage collector finds that nobody
- * can use it any more, and says so in the log, with the place where it was opened. Costs nothing
- * between opening and closing.
+ * Releases an object that an application forgot to close, once the garbage collector finds it
+ * unreachable, and logs where it was opened. Costs nothing between opening and closing.
  */
 public final class Forgotten implements Runnable {
-  /** The logger's name, for applications that want to hear, or not to hear, of what they forget. */
+  /** The logger's name, by which applications can configure these warnings. */
   public static final String LOGGER = "io.erda.client";
 
   private static final Cleaner CLEANER = Cleaner.create();
@@ -30,11 +29,11 @@ public final class Forgotten implements Runnable {
   }
 
   /**
-   * Watches over something that was opened.
+   * Watches over an object that was opened.
    *
-   * @param user is reachable as long as somebody may use it, a call that is under way included
-   * @param what it is, in words
-   * @param release releases it, in a thread of its own; does not reach {@code user}
+   * @param user is reachable as long as the object may be used, a call that is under way included
+   * @param what the object, in words
+   * @param release releases the object, in a thread of its own; does not reach {@code user}
    */
   public static Forgotten watch(Object user, String what, Runnable release) {
     Forgotten watching = new Forgotten(what, release);
@@ -43,10 +42,10 @@ public final class Forgotten implements Runnable {
   }
 
   /**
-   * Returns what releases the devices of a client.
+   * Returns a task that releases the devices of a client.
    *
    * @param owned the device that the client was opened over
-   * @param reading null where the client never reads files itself
+   * @param reading null when the client never reads files itself
    */
   public static Runnable releasing(Device owned, ReadingDevices reading) {
     return () -> {
@@ -60,7 +59,7 @@ public final class Forgotten implements Runnable {
     };
   }
 
-  /** The application has closed it. Idempotent. */
+  /** Notes that the application has closed the object. Idempotent. */
   public void closed() {
     closed = true;
     cleanable.clean();
@@ -83,7 +82,7 @@ public final class Forgotten implements Runnable {
   }
 
   /**
-   * The call of the application's that led here: the newest one that is neither ours nor the JDK's.
+   * The application's call that led here: the newest frame that is neither Erda's nor the JDK's.
    */
   private static String callersPlace() {
     Predicate<String> between =

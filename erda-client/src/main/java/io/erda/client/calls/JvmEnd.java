@@ -5,13 +5,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Whether it is worthwhile to wait for a thread while the JVM may be ending. A handler or a
+ * Decides whether a thread is worth waiting for while the JVM may be ending. A handler or a
  * dependent of a future may call {@link System#exit}, which does not return before all shutdown
- * hooks have ended; a hook that waited for that thread would keep the JVM from ending for ever. One
- * of these for each wait.
+ * hooks have ended; a hook that waited for that thread would keep the JVM from ending for ever.
+ * Each wait needs its own object.
  */
 public final class JvmEnd {
-  /** How long a shutdown hook waits for a thread that does something else than to end the JVM. */
+  /** How long a shutdown hook waits for a thread that is not in {@link System#exit}. */
   static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(5);
 
   private final LongSupplier nanoTime;
@@ -27,11 +27,11 @@ public final class JvmEnd {
   }
 
   /**
-   * Whether a thread is expected to come back: always while the JVM does not end. When it does, the
-   * thread must not be in {@link System#exit}, and this wait, since it was seen first that the JVM
-   * ends, not have lasted for {@link #PATIENCE_NS}.
+   * Whether a thread is expected to come back: always while the JVM does not end. While it ends,
+   * the thread must not be in {@link System#exit}, and {@link #PATIENCE_NS} must not have passed
+   * since this object first saw the JVM ending.
    *
-   * @param thread null: nobody is known
+   * @param thread null when the thread is unknown
    */
   public boolean comesBack(Thread thread) {
     return !isEnding() || comesBackInTime(thread);
@@ -46,7 +46,7 @@ public final class JvmEnd {
     return now - sinceNs < PATIENCE_NS && (thread == null || !isInExit(thread));
   }
 
-  /** Whether a thread has asked the JVM to end; then it never comes back. */
+  /** Whether a thread is in {@link System#exit}; then it never comes back. */
   static boolean isInExit(Thread thread) {
     for (StackTraceElement each : thread.getStackTrace()) {
       if (each.getClassName().equals("java.lang.Runtime") && each.getMethodName().equals("exit")) {
@@ -56,7 +56,7 @@ public final class JvmEnd {
     return false;
   }
 
-  /** Whether shutdown hooks run: from then on the JVM takes none away, and says so. */
+  /** Whether shutdown hooks run: then the JVM refuses to remove a hook. */
   private static boolean isEnding() {
     try {
       Runtime.getRuntime().removeShutdownHook(NO_HOOK);
@@ -66,6 +66,6 @@ public final class JvmEnd {
     }
   }
 
-  /** It was never added. */
+  /** A hook that was never added: trying to remove it shows whether the JVM is ending. */
   private static final Thread NO_HOOK = Thread.ofPlatform().unstarted(() -> {});
 }

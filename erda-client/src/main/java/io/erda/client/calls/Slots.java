@@ -16,11 +16,11 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * All operations of a client, by slot: gets, then puts, the query, and the iteration. Passes on to
- * each of them what completes, and what becomes of its connection.
+ * All operations of a client, by slot: gets, then puts, the query, and the iteration. Passes
+ * completions, and the end of a connection, to the operations concerned.
  *
- * <p>There are {@code depth} gets and as many puts at most. They are made when they are needed
- * first: a blocking client that never does several at once has one of each, and looks at no more.
+ * <p>There are {@code depth} gets and as many puts at most. They are made on demand: a blocking
+ * client that never has several operations at once has one of each.
  */
 final class Slots implements Connections.Listener {
   private final ClientContext context;
@@ -28,7 +28,7 @@ final class Slots implements Connections.Listener {
   private final Outcomes outcomes;
   private final int depth;
 
-  /** Those that were made, in the order of their slots. */
+  /** The operations that were made, in the order of their slots. */
   Operation[] operations;
 
   private Get[] gets = new Get[0];
@@ -51,7 +51,7 @@ final class Slots implements Connections.Listener {
     make(made);
   }
 
-  /** Makes gets and puts until there are so many of each. */
+  /** Makes gets and puts until there are {@code count} of each. */
   void make(int count) {
     int before = gets.length;
     if (count <= before) {
@@ -63,8 +63,7 @@ final class Slots implements Connections.Listener {
       if (i >= before) {
         gets[i] = new Get(context, connections, outcomes, i);
       }
-      made[i] =
-          i < before ? puts.get(i) : new Put(context, connections, outcomes, puts, depth + i);
+      made[i] = i < before ? puts.get(i) : new Put(context, connections, outcomes, puts, depth + i);
     }
     puts.set(made);
     Operation[] all = new Operation[count(count)];
@@ -94,7 +93,7 @@ final class Slots implements Connections.Listener {
     return requests(depth) + 1;
   }
 
-  /** How many of them send requests: all but the last, the iteration. */
+  /** How many of the slots send requests: all but the last, which is the iteration's. */
   static int requests(int depth) {
     return 2 * depth + 1;
   }
@@ -177,7 +176,7 @@ final class Slots implements Connections.Listener {
   public void onResponse(
       Session of, int slot, int type, int result, MemorySegment memory, long base, int length) {
     Operation operation = operation(slot);
-    // One whose time is over ended without its answer, which may come all the same.
+    // An operation that timed out ended without its answer, which may still come.
     if (operation.session == of) {
       operation.onResponse(type, result, memory, base, length);
     }
@@ -242,7 +241,7 @@ final class Slots implements Connections.Listener {
 
   // The end.
 
-  /** The client is being closed. */
+  /** Ends all operations, because the client is being closed. */
   void close(Session ended) {
     puts.close();
     for (Operation each : operations) {

@@ -1,8 +1,8 @@
 package io.erda.client.connections;
 
 /**
- * Says that the next turn of a client has more to do than to poll. Any part of the client asks for
- * it; {@code ClientCore} looks at it in each turn.
+ * A flag that the next turn of a client has more to do than to poll. Any part of the client sets
+ * it; {@code ClientCore} checks it in each turn.
  */
 public final class Attention {
   private boolean asked;

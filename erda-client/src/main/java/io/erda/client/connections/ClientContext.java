@@ -11,12 +11,12 @@ import java.util.function.LongSupplier;
  * @param device borrowed
  * @param address of the server, in the device's form
  * @param nanoTime the clock for time-outs
- * @param processId what the server is told of this process, for messages
- * @param publisher null where the server is not in this process, or takes messages alone
- * @param reading makes devices that read the files of the store, for when there can be no
- *     connection because their file system is full or failed, and to look whether they can be read
- *     where there is none for another reason; null where they can't be reached
- * @param hints null where the device READs in the call, and so saves no round trip by them
+ * @param processId the process id that is sent to the server, for messages
+ * @param publisher null when the server is not in this process, or takes only messages
+ * @param reading makes devices that read the store's files, for use when no connection is possible
+ *     because the file system is full or failed, and to check whether the files are readable when
+ *     connecting failed for another reason; null when this client can't reach the files
+ * @param hints null when the device READs within the call, so that hints save no round trip
  */
 public record ClientContext(
     Device device,

@@ -14,15 +14,15 @@ import java.lang.foreign.MemorySegment;
  * one may still serve READs, and takes its place when it is ready.
  */
 public final class Connections {
-  /** Hears, beside what happens over a connection, how connections begin and end. */
+  /** Is told what happens over a connection, and when connections begin and end. */
   public interface Listener extends Session.Listener {
-    /** Operations over this connection can't go on with it. */
+    /** A connection was lost: its operations can't go on with it. */
     void onLost(Session lost);
 
     /**
-     * An attempt to connect failed. Operations that it decides end.
+     * An attempt to connect failed. Operations that depend on it end.
      *
-     * @return whether some wait for another one
+     * @return whether some wait for another attempt
      */
     boolean onConnectFailed(ErdaException why);
   }
@@ -44,10 +44,10 @@ public final class Connections {
   private boolean paused;
   private long notBeforeNs;
 
-  /** A connection has something to post that was refused. */
+  /** Whether a connection still has to post work that was refused. */
   private boolean deferred;
 
-  /** The connection that {@link #arm} armed; null when that was not worth it. */
+  /** The connection that {@link #arm} armed; null when none was armed. */
   private Session armed;
 
   /**
@@ -68,8 +68,9 @@ public final class Connections {
   }
 
   /**
-   * The connection to go on with, or null: one with a server, or, if that is not needed, one whose
-   * regions can still be READ. What reads the files answers what a read asks a server.
+   * The connection to go on reading with, or null: one with a server, or, if no server is needed,
+   * one whose regions can still be READ. A device that reads the files also answers what a read
+   * asks a server.
    */
   public Session readSession(boolean needsServer) {
     Session current = session;
@@ -78,18 +79,18 @@ public final class Connections {
         : null;
   }
 
-  /** The connection with a server to go on with, or null, for what changes or asks something. */
+  /** The connection with a server, or null; for operations that change or ask something. */
   public Session serverSession() {
     Session current = session;
     return current != null && current.insteadOf == null && current.ready() ? current : null;
   }
 
-  /** Why the last attempt to connect failed; null when none did since it began. */
+  /** Why the last attempt to connect failed; null when no attempt failed since it began. */
   public ErdaException connectFailure() {
     return connectFailure;
   }
 
-  /** How often it was begun to connect. */
+  /** How many attempts to connect were begun. */
   public long attempts() {
     return attempts;
   }
@@ -99,12 +100,12 @@ public final class Connections {
     return lastLoss;
   }
 
-  /** Whether something is left to post that was refused, which no completion announces. */
+  /** Whether work that was refused is still to be posted, which no completion announces. */
   public boolean isDeferred() {
     return deferred;
   }
 
-  /** Begins to connect, unless that is under way. */
+  /** Begins to connect, unless an attempt is under way. */
   public void connect(Listener listener) {
     if (connecting == null) {
       connectFailure = null;
@@ -126,7 +127,10 @@ public final class Connections {
     }
   }
 
-  /** Begins to connect, unless that is under way or was tried a moment ago. Returns whether. */
+  /**
+   * Begins to connect, unless an attempt is under way or was made a moment ago. Returns whether it
+   * did.
+   */
   public boolean reconnect(Listener listener) {
     if (connecting != null || (paused && context.now() - notBeforeNs < 0)) {
       return false;
@@ -136,7 +140,7 @@ public final class Connections {
     return true;
   }
 
-  /** Tells of connections that ended, and goes on with the one that is being made. */
+  /** Tells the listener of connections that ended, and advances the attempt to connect. */
   public int advance(Listener listener) {
     deferred = false;
     int work = settle(listener);
@@ -144,7 +148,7 @@ public final class Connections {
   }
 
   /**
-   * Tells the operations that their connection ended, and closes it when it is good for nothing.
+   * Tells the operations that their connection ended, and closes it when it can't be used any more.
    */
   public int settle(Listener listener) {
     Session current = session;
@@ -200,8 +204,8 @@ public final class Connections {
       connecting = reader(next.failure(), listener);
       return;
     }
-    // A session that got ready and broke in the same poll has a reason, but nothing that kept it
-    // from ever being one.
+    // A session that got ready and broke in the same poll has a reason for its end, but no reason
+    // that prevented it.
     connectFailure =
         next.insteadOf != null
             ? next.insteadOf
@@ -213,14 +217,14 @@ public final class Connections {
     next.close();
     notBeforeNs = context.now() + RECONNECT_PAUSE_NS;
     paused = true;
-    // When nobody waits, an operation that comes later tries at once.
+    // When no operation waits, a later one tries at once.
     paused = listener.onConnectFailed(connectFailure);
   }
 
   /**
-   * Why the first attempt failed, with what works instead: only where it was tried now, because a
-   * store may be damaged, not recovered, or not this user's to read. Later attempts, which may be
-   * many, cost no such look.
+   * Returns why the first attempt failed, and adds the URI that works instead if the files can be
+   * read. Only tried for a first attempt: a store may be damaged, not recovered, or not readable by
+   * this user. Later attempts, which may be many, skip it.
    */
   private ErdaException withWayToRead(Session failed) {
     ErdaException why = failed.failure();
@@ -243,8 +247,8 @@ public final class Connections {
   }
 
   /**
-   * Whether the files can be read instead: their file system has no room for what a connection
-   * needs, or failed; or the server, for which that is so, broke the connection off.
+   * Whether the files may be readable instead: their file system has no room for a connection's
+   * files, or failed; or the server broke the connection off for such a reason.
    */
   private boolean mayRead(Session failed) {
     boolean wanting =
@@ -266,7 +270,7 @@ public final class Connections {
     return new Session(context, queuePair, operations, listener, insteadOf);
   }
 
-  /** Posts over the current connection what was refused. */
+  /** Posts over the current connection the work that was refused. */
   public void retryDeferred() {
     deferred |= session != null && session.retryDeferred();
     if (deferred) {
@@ -276,7 +280,9 @@ public final class Connections {
 
   // Sleeping.
 
-  /** Whether completions wake from now on; otherwise one is there. */
+  /**
+   * Makes completions wake the sleeping thread. Returns false when a completion is already there.
+   */
   public boolean arm() {
     armed = session != null && session.waitable() ? session : null;
     return (armed == null || armed.arm()) && (connecting == null || connecting.arm());
@@ -285,7 +291,7 @@ public final class Connections {
   /** Sleeps until something completes. Returns false when there is nothing to sleep on. */
   public boolean await(long timeoutNs) {
     boolean usable = session != null && session.waitable();
-    // What was armed may be closed by now.
+    // The armed connection may be closed by now.
     if (usable && session == armed && connecting == null) {
       session.queuePair.await(timeoutNs);
       return true;
@@ -299,7 +305,7 @@ public final class Connections {
 
   // The end.
 
-  /** Gives every connection up; what the server has in its hands may still be answered. */
+  /** Gives every connection up; requests that the server has may still be answered. */
   public void leave(String why) {
     if (session != null) {
       session.leave(why);
@@ -309,7 +315,7 @@ public final class Connections {
     }
   }
 
-  /** Marks every connection as good for nothing. */
+  /** Marks every connection as unusable. */
   public void fail(String why) {
     if (session != null) {
       session.fail(why);

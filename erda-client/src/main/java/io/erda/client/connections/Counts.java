@@ -7,7 +7,7 @@ public final class Counts {
   /** Gets that ended after they had begun as operations. */
   public long gets;
 
-  /** Gets that ended in their call: each took one look-up and one READ of an object. */
+  /** Gets that ended within their call: each took one look-up and one READ of an object. */
   public long getsNow;
 
   public long absent;

@@ -25,7 +25,9 @@ public final class Devices {
     }
   }
 
-  /** Makes a typed exception of an error of the JVM that the machine or the installation causes. */
+  /**
+   * Turns an error of the JVM that the machine or the installation causes into a typed exception.
+   */
   public static ErdaException unusable(ErdaUri uri, Error e) {
     return new ErdaException.Unusable("can't connect to " + uri + ": " + JvmErrors.tell(e), e);
   }
@@ -52,8 +54,8 @@ public final class Devices {
   }
 
   /**
-   * Makes devices that read the files of a store on this host, for when its file system is full or
-   * failed and there can be no connection; null where there is none.
+   * Makes devices that read the files of a store on this host, for use when the file system is full
+   * or failed and no connection is possible; null when the URI is of no such store.
    */
   public static ReadingDevices reading(ErdaUri uri) {
     return uri instanceof ErdaUri.Shm shm && !shm.readOnly()

@@ -10,19 +10,19 @@ import java.lang.foreign.MemorySegment;
 import java.util.UUID;
 
 /**
- * What a client knows of its store: nothing before the first connection, then what is constant, and
- * the limits that the newest connection told.
+ * What a client knows of its store: nothing before the first connection, then the constants, and
+ * the limits from the newest welcome.
  */
 public final class KnownStore {
   private UUID id;
   private Welcome welcome;
 
-  /** Null before the first connection; constant from then on, as the heads are. */
+  /** Null before the first connection; constant from then on, as the number of heads is. */
   public KeyHash keyHash;
 
   public int heads;
 
-  /** A connection was made, whose welcome is sound and names this store. */
+  /** Learns from a welcome that is sound and names this store. */
   void learn(Welcome said) {
     if (id == null) {
       id = said.store();
@@ -78,14 +78,14 @@ public final class KnownStore {
     return length > max ? badValue(length, max) : null;
   }
 
-  /** Whether a key can have a value as long as this one. */
+  /** Whether the store can hold this value under this key, by their lengths. */
   public boolean canHave(MemorySegment key, MemorySegment value) {
     return unfitValue(key.byteSize(), value.byteSize()) == null;
   }
 
   /**
-   * What the store does not take of a put that was submitted before the first connection; null when
-   * it takes all of it.
+   * What is wrong with the lengths of a put that was submitted before the first connection; null
+   * when nothing is.
    */
   public ErdaException unfit(int keyLength, int valueLength) {
     if (keyLength > welcome.keyBytesMax()) {
@@ -105,11 +105,14 @@ public final class KnownStore {
         "value of " + length + " bytes; this store takes 0 to " + max + " with this key");
   }
 
-  /** Both what the server allows and what fits a segment that begins with a region's header. */
+  /**
+   * The longest value for a key: the server's limit, or what fits a segment that begins with a
+   * region's header.
+   */
   public long valueBytesMax(long keyLength) {
     long room =
         welcome.segmentBytes() - Region.HEADER_BYTES - ObjectLayout.HEADER_BYTES - keyLength;
-    // Padding never needs more: what an object may take of a segment is a multiple of the
+    // Padding needs no extra room: what an object may take of a segment is a multiple of the
     // alignment.
     return Math.min(welcome.valueBytesMax(), room);
   }

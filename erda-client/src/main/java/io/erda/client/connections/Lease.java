@@ -1,8 +1,8 @@
 package io.erda.client.connections;
 
 /**
- * An extent of a head's log that this client alone writes to, from {@link #cursor} to {@link #end}.
- * Reused for the next one.
+ * An extent of a head's log that only this client writes to, from {@link #cursor} to {@link #end}.
+ * Reused for the next extent.
  */
 public final class Lease {
   /** Meaningless while {@link #held} is false. */
@@ -12,13 +12,13 @@ public final class Lease {
   public int regionIndex;
   public int generation;
 
-  /** The remote key with which the server lets this client WRITE here. */
+  /** The remote key with which the server lets this client WRITE to the extent. */
   long grantedKey;
 
   /** The granted key; {@link RegionMap#NONE} until the map that names the region is here. */
   public long remoteKey;
 
-  /** The map that names the region has this epoch or a later one. */
+  /** The first epoch whose map names the region. */
   long epoch;
 
   private long cursor;
@@ -58,7 +58,7 @@ public final class Lease {
     return remaining() >= padded && remoteKey != RegionMap.NONE;
   }
 
-  /** REQUIRES: {@link #fits}. */
+  /** Takes room for an object and returns its offset. REQUIRES: {@link #fits}. */
   public long take(int padded) {
     assert fits(padded) : padded + " bytes, " + remaining() + " are left";
     long place = cursor;

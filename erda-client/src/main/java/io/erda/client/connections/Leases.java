@@ -8,47 +8,47 @@ import io.erda.protocol.Result;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The leases of a session: per head the one that is written to and the next one, asked for before
- * it is needed.
+ * The leases of a session: for each head the extent that is written to and the next one, which is
+ * requested before it is needed.
  *
  * <p>A lease that is full or replaced is ended, so that the server need not wait for it.
  */
 public final class Leases {
-  /** The smallest object, padded: less room than this is none. */
+  /** The smallest object, padded: an extent with less room is full. */
   private static final int OBJECT_BYTES_MIN = ObjectLayout.padded(ObjectLayout.HEADER_BYTES + 1);
 
   private static final class Head {
     final Lease first = new Lease();
     final Lease second = new Lease();
 
-    /** A LEASE request is out. */
+    /** A LEASE request is outstanding. */
     boolean requested;
 
-    /** Bytes of the request that is out, or that could not be sent yet. */
+    /** Bytes of the request that is outstanding, or that could not be sent yet. */
     int asked;
 
     /** A request could not be sent yet. */
     boolean deferred;
 
-    /** The server had nothing when it was asked ahead of need. */
+    /** The server had no room when it was asked ahead of need. */
     boolean refused;
 
     /** Bytes of the extent that was leased last. */
     int extentBytes;
 
-    /** Objects placed: from the second one on it is worth to ask ahead. */
+    /** Number of objects placed: from the second one on it is worth asking ahead. */
     long placed;
   }
 
-  /** What the answer to a LEASE request changes for those who wait for space of its head. */
+  /** What the answer to a LEASE request changes for operations that wait for space of its head. */
   enum Answer {
-    /** A lease is there. */
+    /** A usable lease came. */
     ARRIVED,
 
-    /** The server has no room for what was asked. */
+    /** The server has no room for the requested bytes. */
     REFUSED,
 
-    /** The lease that came can't be used before a newer map is here. */
+    /** A lease came that can't be used before a newer map. */
     UNMAPPED,
 
     /** The answer was wrong, and ended the connection. */
@@ -91,7 +91,7 @@ public final class Leases {
     return of.second.fits(padded) ? of.second : null;
   }
 
-  /** Asks for room, unless that is under way. */
+  /** Requests room, unless a request is outstanding. */
   public void request(int head, int padded) {
     Head of = heads[head];
     if (of.requested || unresolved(of.first) || unresolved(of.second)) {
@@ -106,8 +106,8 @@ public final class Leases {
   }
 
   /**
-   * An object of {@code padded} bytes was placed: asks for the next extent when what is left runs
-   * low.
+   * Notes that an object of {@code padded} bytes was placed, and asks for the next extent when the
+   * current one runs low.
    */
   public void placed(int head, int padded) {
     Head of = heads[head];
@@ -121,7 +121,7 @@ public final class Leases {
     }
   }
 
-  /** Sends what could not be sent. Returns whether something remains. */
+  /** Sends requests that could not be sent before. Returns whether some remain. */
   boolean retryDeferred() {
     boolean remains = false;
     for (int head = 0; head < heads.length; head++) {
@@ -135,7 +135,7 @@ public final class Leases {
     return remains;
   }
 
-  /** The server does not take it any more. */
+  /** Drops a lease that the server no longer accepts. */
   public void drop(int head, long reservation) {
     Head of = heads[head];
     if (of.first.held && of.first.reservation == reservation) {
@@ -210,14 +210,14 @@ public final class Leases {
             + ")";
   }
 
-  /** A new map is here: {@link #look} for each head comes next. */
+  /** Takes a new map: {@link #look} for each head comes next. */
   void onMap(RegionMap newest) {
     map = newest;
   }
 
   /**
-   * Looks what the new map says of the leases of a head. Returns whether a lease waited for it:
-   * then those who wait for the lease try again.
+   * Checks the leases of a head against the new map. Returns whether a lease waited for it: then
+   * operations that wait for the lease try again.
    */
   boolean look(int head) {
     Head of = heads[head];
@@ -233,7 +233,7 @@ public final class Leases {
     return waiting;
   }
 
-  /** Its region was cleaned: what is left of it is nobody's. */
+  /** Drops a lease whose region was cleaned. */
   private void dropRetired(int head, Lease lease) {
     if (lease.held
         && lease.epoch < map.epoch
@@ -256,7 +256,10 @@ public final class Leases {
     }
   }
 
-  /** A lease that the map of its own epoch, or a later one, does not name is good for nothing. */
+  /**
+   * Fails the connection when a lease's region is missing from the map of the lease's epoch, or a
+   * later one.
+   */
   private void requireResolved(int head, Lease lease) {
     if (unresolved(lease)) {
       if (map.epoch < lease.epoch) {

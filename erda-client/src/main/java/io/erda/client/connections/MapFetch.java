@@ -9,11 +9,11 @@ import java.lang.foreign.MemorySegment;
 /**
  * Fetches the region map of a session, page by page, and checks each page.
  *
- * <p>All pages must be of one epoch, and cleaning changes the epoch between any two steps of the
- * server. A fetch of one page after the other might therefore never end. So all pages are asked for
- * at once, as far as there are control requests: the server answers in one step what came together.
- * When the pages show two epochs all of them are asked for again, as often as that takes: what
- * waits for the map has a time-out of its own.
+ * <p>All pages must be of one epoch, and cleaning may change the epoch between any two steps of the
+ * server, so fetching page after page might never end. Therefore all pages are requested at once,
+ * as far as there are control requests: the server answers requests that arrive together in one
+ * step. When pages of two epochs arrive all of them are requested again, without limit: operations
+ * that wait for the map have their own time-out.
  */
 final class MapFetch {
   private final SessionState state;
@@ -23,19 +23,19 @@ final class MapFetch {
   private final LogGeometry geometry;
   private boolean fetching;
 
-  /** Nothing could be sent, and no page is awaited whose arrival would be the next occasion. */
+  /** Nothing could be sent, and no page is awaited whose arrival would start another try. */
   private boolean deferred;
 
-  /** The map of the epoch whose page came first; null before the first page. */
+  /** The map of the epoch of the first page that came; null before it. */
   private RegionMap incoming;
 
-  /** The pages that came were of different epochs. */
+  /** Pages of different epochs came. */
   private boolean mixed;
 
-  /** How many regions the newest page told of. */
+  /** The number of regions that the newest page states. */
   private int regions;
 
-  /** How many regions a full page names; 0 as long as no map had a second page. */
+  /** How many regions a full page names; 0 until a map has had a second page. */
   private int pageRegions;
 
   private int nextPage;
@@ -58,7 +58,7 @@ final class MapFetch {
     this.geometry = geometry;
   }
 
-  /** Begins, unless a fetch is under way. Returns false when there is no server to ask. */
+  /** Begins a fetch, unless one is under way. Returns false when there is no server to ask. */
   boolean begin() {
     if (!state.hasServer()) {
       return false;
@@ -93,7 +93,7 @@ final class MapFetch {
     }
   }
 
-  /** Asks for what could not be asked for before. Returns whether something remains. */
+  /** Requests pages that could not be requested before. Returns whether some remain. */
   boolean retryDeferred() {
     if (deferred) {
       deferred = false;
@@ -229,8 +229,9 @@ final class MapFetch {
   }
 
   /**
-   * A page that is asked for begins where the full pages before it end, or at the end of a map that
-   * became shorter, and names as many regions as are left or as any full page does.
+   * Returns what is wrong with a page, null when nothing is: it must begin where the full pages
+   * before it end, or at the end of a map that became shorter, and name all regions that are left,
+   * or as many as any full page.
    */
   private String wrongPage(int page, MemorySegment memory, long base, int byteLength) {
     int told = Message.getInt(memory, base + Message.MAPPED_REGIONS);

@@ -3,30 +3,34 @@ package io.erda.client.connections;
 import io.erda.hashtable.VersionWord;
 
 /**
- * Where objects lay when they were met last, for keys that are asked for again: a get READs there
- * together with its look-up, and has the object in one round trip where the look-up names the same
- * place. A hint may be of another key, or long since wrong; nothing but time depends on it. One
- * thread.
+ * Remembers where objects were last found: a get READs that place together with its look-up, and
+ * needs only one round trip when the look-up names the same place. A hint may be another key's, or
+ * outdated; a wrong one costs only time. One thread.
  *
- * <p>A key has two slots, and shares them with others. There are few slots at first, and twice as
- * many while keys take them from each other: {@value #SLOTS_MAX} at most, 2 MiB.
+ * <p>A key has two slots, and shares them with others. There are few slots at first, and they
+ * double while keys overwrite each other's hints: {@value #SLOTS_MAX} at most, 2 MiB.
  */
 public final class PlaceHints {
   private static final int SLOTS_MIN = 1 << 10;
   private static final int SLOTS_MAX = 1 << 18;
 
-  /** Odd, with its bits all over the place. */
+  /** An odd multiplier whose bits are well mixed. */
   private static final long SPREAD = 0x9E37_79B9_7F4A_7C15L;
 
-  /** 32 bits of the key word, spread, of which the lowest are the slot's number; and an offset. */
+  /**
+   * Each slot holds 32 bits of the spread key word, whose lowest bits are the slot's number, and an
+   * offset.
+   */
   private long[] slots = new long[SLOTS_MIN];
 
-  /** Hints learned, and those of other keys lost to them, since it was decided last. */
+  /**
+   * Hints learned, and hints of other keys that they overwrote, since growth was last considered.
+   */
   private int learned;
 
   private int lost;
 
-  /** The offset that a key word's entry named last; {@link VersionWord#NONE}: nobody knows. */
+  /** The offset that a key word's entry named last; {@link VersionWord#NONE} when unknown. */
   public int of(long keyWord) {
     int spread = spread(keyWord);
     int at = spread & slots.length - 1;
@@ -53,7 +57,7 @@ public final class PlaceHints {
     return slots.length;
   }
 
-  /** Returns whether a hint of another key is lost. */
+  /** Stores a hint. Returns whether it overwrote another key's. */
   private boolean put(long hint) {
     int at = tag(hint) & slots.length - 1;
     long first = slots[at];

@@ -2,7 +2,10 @@ package io.erda.client.connections;
 
 import io.erda.logstore.ObjectLayout;
 
-/** How much of an object the first READ fetches: a decaying maximum of the sizes that were met. */
+/**
+ * How much of an object the first READ fetches: a decaying maximum of the sizes of the objects
+ * read.
+ */
 public final class ReadSize {
   private static final int DECAY_SHIFT = 7;
 
@@ -17,12 +20,14 @@ public final class ReadSize {
     return bytes;
   }
 
-  /** How much to READ into {@code capacity} bytes, of an object that has {@code room} at most. */
+  /**
+   * How much to READ into {@code capacity} bytes, of an object that has at most {@code room} bytes.
+   */
   public int within(int capacity, long room) {
     return (int) Math.min(Math.min(bytes, capacity), room);
   }
 
-  /** An object of {@code padded} bytes was read. */
+  /** Notes that an object of {@code padded} bytes was read. */
   public void met(int padded) {
     int excess = bytes - padded;
     bytes = excess <= 0 ? padded : bytes - (excess >> DECAY_SHIFT & -ObjectLayout.ALIGNMENT);

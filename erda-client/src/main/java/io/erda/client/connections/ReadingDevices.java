@@ -4,21 +4,24 @@ import io.erda.client.files.ReadOnlyDevice;
 import java.util.function.Supplier;
 
 /**
- * Makes devices that read the files of a client's store where there can be no connection. It keeps
- * the one that the client reads over, and closes it when the client is closed, or when the garbage
- * collector has found that the client was forgotten.
+ * Makes devices that read the files of a client's store when no connection is possible. It keeps
+ * the device that the client reads over, and closes it with the client, or when the garbage
+ * collector has found that the client was never closed.
  *
- * <p>One thread at a time. It does not reach the client, which the collector could not find
- * otherwise.
+ * <p>One thread at a time. It does not refer to the client, because then the collector could not
+ * find that.
  */
 public final class ReadingDevices implements AutoCloseable {
   private final Supplier<ReadOnlyDevice> opening;
 
-  /** Null until the client reads the files. A forgotten one is closed by another thread. */
+  /**
+   * Null until the client reads the files. Volatile because another thread closes it when the
+   * client was forgotten.
+   */
   private volatile ReadOnlyDevice kept;
 
   /**
-   * @param opening makes a device; does not reach the client
+   * @param opening makes a device; does not refer to the client
    */
   public ReadingDevices(Supplier<ReadOnlyDevice> opening) {
     this.opening = opening;

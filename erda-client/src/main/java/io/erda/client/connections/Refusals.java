@@ -4,10 +4,10 @@ import io.erda.protocol.ErdaException;
 import io.erda.protocol.ErdaException.Full.What;
 import io.erda.protocol.Result;
 
-/** What a result of the server's means to a caller whose request was not done. */
+/** Makes exceptions of the server's results for requests that were not done. */
 public final class Refusals {
   /**
-   * Makes the error that a caller gets.
+   * Makes the exception that a caller gets.
    *
    * @param what the operation, in words
    * @param reason why, in the server's words; empty when it did not say
@@ -31,7 +31,7 @@ public final class Refusals {
   /**
    * The exception for a request during which the store of this process failed.
    *
-   * @param cause the error that it ended with; null where its files failed
+   * @param cause the error that the store ended with; null when its files failed
    */
   public static ErdaException failed(String what, String reason, Throwable cause) {
     return new ErdaException.OutcomeUnknown(text(what, Result.FAILED, reason), false, cause);

@@ -3,7 +3,7 @@ package io.erda.client.connections;
 import io.erda.rdma.QueuePair;
 
 /**
- * The region map of one epoch: where each region along a head's regions is reached, and the table's
+ * The region map of one epoch: the remote key of each region of each head, and the table's
  * geometry. Immutable once published by its session.
  */
 public final class RegionMap {
@@ -16,7 +16,7 @@ public final class RegionMap {
   public final long entriesOffset;
   public final long buckets;
 
-  /** The table that the other one is being resized into, or {@link #NONE} when it is not. */
+  /** The table that the current one is being resized into, or {@link #NONE}. */
   public final long nextTableKey;
 
   public final long nextBuckets;
@@ -60,7 +60,7 @@ public final class RegionMap {
 
   /**
    * Remote key of a region, or {@link #NONE} when no region is linked there, or the store has no
-   * such head: a damaged entry may name any.
+   * such head: a damaged entry may name any head.
    */
   public long remoteKey(int head, int index) {
     if (head >= keys.length) {
@@ -71,7 +71,7 @@ public final class RegionMap {
   }
 
   /**
-   * Releases what reaching regions took that {@code newer} does not name. Returns whether there are
+   * Releases the resources of regions that {@code newer} does not name. Returns whether there are
    * any.
    */
   boolean forgetMissing(RegionMap newer, QueuePair queuePair) {
@@ -88,7 +88,7 @@ public final class RegionMap {
     return missing;
   }
 
-  /** Generation of a region that is linked. */
+  /** Generation of a linked region. */
   public int generation(int head, int index) {
     return generations[head][index];
   }

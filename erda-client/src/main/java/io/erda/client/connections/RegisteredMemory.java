@@ -11,8 +11,8 @@ import java.lang.foreign.MemorySegment;
  * Memory of a client's own that its device may read and store to.
  *
  * <p>The garbage collector frees it: a checksum over memory that can be closed costs two locked
- * instructions, each of which waits for the misses of the copy that is checked. So whoever uses it
- * by address keeps this object reachable.
+ * instructions, each of which waits for the misses of the copy that is checked. So code that uses
+ * the memory by its address must keep this object reachable.
  */
 public final class RegisteredMemory {
   private static final int CACHE_LINE = 64;

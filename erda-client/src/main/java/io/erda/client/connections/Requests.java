@@ -11,13 +11,13 @@ import io.erda.rdma.Work;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The requests of one connection that are out, and the memory of its messages.
+ * The outstanding requests of one connection, and the memory of its messages.
  *
  * <p>Each operation has one request, which it builds in place. Requests that belong to the
  * connection itself, <em>control requests</em>, have slots behind those of the operations.
  *
- * <p>Memory: {@code one request per operation | control requests | receives}. At most as many
- * requests are out as receives are posted, so a response always finds one.
+ * <p>Memory: {@code one request per operation | control requests | receives}. No more requests are
+ * outstanding than receives are posted, so a response always finds one.
  */
 public final class Requests {
   /** The longest request: one that carries a key. */
@@ -30,7 +30,7 @@ public final class Requests {
   private static final MemoryGuard.Access<QueuePair, Work> POST =
       (queuePair, request, _, _, _, _) -> queuePair.post(request) ? 1 : 0;
 
-  /** Where messages are built, and where responses lie while they are handled. */
+  /** Holds requests while they are built, and responses while they are handled. */
   public final MemorySegment memory;
 
   private final QueuePair queuePair;
@@ -50,7 +50,7 @@ public final class Requests {
   /** The device's number of each request's message. */
   private final long[] messages;
 
-  /** 0 where no request is out. */
+  /** The type of each slot's request; 0 when none is outstanding. */
   private final int[] types;
 
   /** The head that a LEASE or an END is for. */
@@ -62,13 +62,15 @@ public final class Requests {
   private long serial;
   private int outstanding;
 
-  /** Receives that could not be posted, one bit each. */
+  /** Receives that could not be posted, as a bit set. */
   private long unpostedReceives;
 
   private int clientId;
   private int connectionEpoch;
 
-  /** Why the server refused the request whose response is being handled; empty when not said. */
+  /**
+   * Why the server refused the request whose response is being handled; empty when it did not say.
+   */
   private String reason = "";
 
   /**
@@ -80,8 +82,8 @@ public final class Requests {
     this.attention = context.attention();
     this.operations = operations;
     int slots = operations + CONTROLS;
-    // One more than requests are out: while a response is handled its receive is not posted, and a
-    // request may be sent.
+    // The receives exceed the outstanding requests by one: while a response is handled its receive
+    // is not posted, and a request may be sent.
     this.outstandingMax = Math.min(slots, Protocol.REQUESTS_MAX);
     this.receives = outstandingMax + 1;
     this.ids = new long[slots];
@@ -97,7 +99,7 @@ public final class Requests {
     }
   }
 
-  /** From here on requests are sent, and answers must name what the server said. */
+  /** Takes the server's welcome: from now on requests may be sent, and answers must match it. */
   void welcome(Welcome said) {
     clientId = said.clientId();
     connectionEpoch = said.connectionEpoch();
@@ -115,7 +117,7 @@ public final class Requests {
     return (long) operations * REQUEST_BYTES + (long) control * CONTROL_BYTES;
   }
 
-  /** Where a response lies that came with a receive. */
+  /** Where the response lies that came with a receive. */
   long receiveAt(int receive) {
     return controlAt(CONTROLS) + (long) receive * Protocol.MESSAGE_BYTES_MAX;
   }
@@ -145,7 +147,9 @@ public final class Requests {
 
   // Sending.
 
-  /** Sends the request that was built {@link #at} a slot. Returns false when it can't go now. */
+  /**
+   * Sends the request that was built {@link #at} a slot. Returns false when it can't be sent now.
+   */
   public boolean send(int slot, int type, int length) {
     return send(slot, at(slot), type, length);
   }
@@ -160,7 +164,7 @@ public final class Requests {
     int posted =
         faults.access(POST, queuePair, request.id(id).local(region, base, length), 0, 0, 0, 0);
     if (posted == MemoryGuard.FAULT) {
-      // It may have been sent.
+      // The request may have been sent.
       state.failAfter(faults.fault());
     } else if (posted == 0) {
       return false;
@@ -200,8 +204,8 @@ public final class Requests {
   }
 
   /**
-   * Ends an extent early. When it can't be sent now it is not sent: the server ends idle extents by
-   * itself.
+   * Ends an extent early. A request that can't be sent now is dropped: the server ends idle extents
+   * by itself.
    */
   void sendEnd(int head, long reservation) {
     int control = freeControl();
@@ -213,8 +217,8 @@ public final class Requests {
   }
 
   /**
-   * Tells the server that nothing is used here any more that the map of an epoch does not name.
-   * When it can't be sent now it is not sent: the server waits a bounded time only.
+   * Tells the server that this client uses no region any more that the map of an epoch does not
+   * name. A message that can't be sent now is dropped: the server waits only for a bounded time.
    */
   void sendLeft(long epoch) {
     int control = freeControl();
@@ -225,8 +229,8 @@ public final class Requests {
   }
 
   /**
-   * Tells the server that what a pending word names was not whole. When it can't be sent now it is
-   * not sent: somebody else will meet it.
+   * Tells the server that the object of a pending word was not whole. A message that can't be sent
+   * now is dropped: another reader will report it.
    */
   void sendReport(long keyWord, int offset) {
     int control = freeControl();
@@ -275,11 +279,11 @@ public final class Requests {
   }
 
   /**
-   * A message came. Returns the slot whose request it answers, which is free from now on; -1 when
-   * it is no answer to any, and the connection was failed for it.
+   * Takes a message that came. Returns the slot whose request it answers, which is free from now
+   * on; -1 when it answers none, and then the connection was failed.
    */
   int accept(int receive, int byteLength) {
-    // The message came out of shared memory: a fault comes to light before it is believed.
+    // The message came out of shared memory: check for a fault before it is trusted.
     faults.surface();
     long base = receiveAt(receive);
     if (byteLength > Protocol.MESSAGE_BYTES_MAX || !Message.wellFormed(memory, base, byteLength)) {

@@ -17,14 +17,14 @@ import io.erda.rdma.Status;
 import java.lang.foreign.MemorySegment;
 
 /**
- * One connection, and what is valid in it alone: what the server said of itself, the region map,
- * the leases, the requests that are out. Owns its queue pair.
+ * One connection, and what is valid in it alone: the server's welcome, the region map, the leases,
+ * the outstanding requests. Owns its queue pair.
  *
- * <p>Everything the server sends is checked before it is used; what is wrong ends the connection. A
- * connection is never ended from within a completion: see {@link SessionState}.
+ * <p>Everything the server sends is checked before it is used; anything wrong ends the connection.
+ * A connection is never ended from within a completion: see {@link SessionState}.
  */
 public final class Session implements CompletionHandler {
-  /** Hears what happens to operations over a connection. */
+  /** Is told what happens to operations over a connection. */
   interface Listener {
     /** A READ of the operation in a slot completed. */
     void onRead(int slot, long serial);
@@ -33,7 +33,7 @@ public final class Session implements CompletionHandler {
 
     void onWriteFailed(int slot, long serial, int status);
 
-    /** The request of a slot was answered; {@code length} was compared with the header. */
+    /** The request of a slot was answered; {@code length} has been compared with the header. */
     void onResponse(
         Session of, int slot, int type, int result, MemorySegment memory, long base, int length);
 
@@ -50,10 +50,10 @@ public final class Session implements CompletionHandler {
     long newestTaken(Session of);
   }
 
-  /** How often it is looked whether a store that has lost its server is still there. */
+  /** How often a client whose server is gone checks that the store is still there. */
   private static final long LOOK_NS = 100_000_000;
 
-  /** How often pending words are reported. */
+  /** The shortest time between two reports of pending words. */
   private static final long REPORT_NS = 1_000_000;
 
   private static final int POLL_LIMIT = 64;
@@ -62,8 +62,8 @@ public final class Session implements CompletionHandler {
   public final Requests requests;
 
   /**
-   * Why there is no connection with the server, where this one reads the store's files instead;
-   * null for a connection with a server.
+   * Why there is no connection with the server, when this one reads the store's files instead; null
+   * for a connection with a server.
    */
   final ErdaException insteadOf;
 
@@ -72,13 +72,13 @@ public final class Session implements CompletionHandler {
   /** Whether the device lets READs go on when the server is gone. */
   public final boolean readsOutlive;
 
-  // What follows is null, or 0, before the welcome.
+  // These are null, or 0, before the welcome.
   public Welcome welcome;
   public LogGeometry geometry;
   public long rootKey;
   public Leases leases;
 
-  /** Publishes puts without a message; null where the server is not in this process. */
+  /** Publishes puts without a message; null when the server is not in this process. */
   public LocalPublisher.Line line;
 
   /** The newest complete region map; null before the first. */
@@ -105,7 +105,8 @@ public final class Session implements CompletionHandler {
 
   /**
    * @param operations how many slots the operations of the client have
-   * @param insteadOf why there is none with the server; null when this is one
+   * @param insteadOf why there is no connection with the server, when this one reads the files;
+   *     null for a connection with the server
    */
   Session(
       ClientContext context,
@@ -125,7 +126,7 @@ public final class Session implements CompletionHandler {
     this.requests = new Requests(context, queuePair, state, operations);
   }
 
-  /** Whether puts announce first, and readers look at pending versions. */
+  /** Whether puts are announced first, so that readers examine pending versions. */
   public boolean announces() {
     return announces;
   }
@@ -139,7 +140,10 @@ public final class Session implements CompletionHandler {
     return state.isReady() || (state.isLostAndReadable() && isStoreThere());
   }
 
-  /** A store that nobody serves may be deleted, or replaced: its memory would be read for ever. */
+  /**
+   * Whether a store without a server is still there: a deleted or replaced one would otherwise be
+   * read for ever.
+   */
   private boolean isStoreThere() {
     long now = context.now();
     if (now - lookedNs >= LOOK_NS) {
@@ -168,21 +172,21 @@ public final class Session implements CompletionHandler {
     return state.failure();
   }
 
-  /** Marks the connection as good for nothing. */
+  /** Marks the connection as unusable. */
   public void fail(String why) {
     state.fail(why);
   }
 
-  /** Gives the connection up, and what was sent over it as far as the server did not take it. */
+  /** Gives the connection up, and takes back the requests that the server has not taken. */
   public void leave(String why) {
     state.leave(why);
   }
 
-  // What becomes of requests when the connection ends.
+  // Requests that are outstanding when the connection ends.
 
   /**
-   * Whether its end is to be told to the operations now: it ended, and what becomes of their
-   * requests is known, or was waited for long enough. Said once.
+   * Whether to tell the operations now that the connection ended: the outcome of their requests is
+   * known, or was awaited long enough. Returns true once.
    */
   boolean takeUnsettled() {
     if (!state.unsettled()) {
@@ -197,13 +201,14 @@ public final class Session implements CompletionHandler {
     return true;
   }
 
-  /** Whether more is to be known of the requests that wait for an answer. */
+  /** Whether waiting may still decide requests without an answer. */
   private boolean mayHearMore() {
     long newest = state.isListening() ? listener.newestTaken(this) : 0;
     if (newest == 0) {
       return false;
     }
-    // First what is finished, then what was answered: an answer is there before it is finished.
+    // Check first what is finished, then what was answered: the server answers a request before it
+    // finishes it.
     boolean finished = state.withdrawal().isFinished(newest);
     poll();
     return !finished && listener.newestTaken(this) != 0 && state.withdrawal().isPatient();
@@ -215,9 +220,9 @@ public final class Session implements CompletionHandler {
   }
 
   /**
-   * What is to be said of the request of a slot, which the server may have taken.
+   * The exception for the request of a slot, which the server may have taken.
    *
-   * @param decides whether the operation is decided when the server is through with the request
+   * @param decides whether the operation is decided when the server has finished with the request
    */
   public ErdaException.OutcomeUnknown unknown(int slot, String what, boolean decides) {
     Withdrawal withdrawal = state.withdrawal();
@@ -257,7 +262,7 @@ public final class Session implements CompletionHandler {
     return armed == 1;
   }
 
-  /** Posts what was refused before. Returns whether something remains. */
+  /** Posts work that was refused before. Returns whether some remains. */
   boolean retryDeferred() {
     if (!state.hasServer()) {
       return false;
@@ -273,7 +278,7 @@ public final class Session implements CompletionHandler {
     if (opcode == Opcode.READ && status == Status.SUCCESS) {
       listener.onRead(WorkId.slot(wrId), WorkId.serial(wrId));
     } else if (state.isFailed()) {
-      // It counts for nothing any more.
+      // The session is over.
       return;
     } else if (opcode == Opcode.RECEIVE && status == Status.SUCCESS) {
       onReceive((int) wrId, byteLength);
@@ -311,8 +316,8 @@ public final class Session implements CompletionHandler {
 
   private void onBroken(String what, int status) {
     if (status == Status.FLUSHED || status == Status.FENCED) {
-      // The server left, or wants nothing more from here. Whether READs go on shows when one is
-      // posted.
+      // The server left, or wants nothing more from this client. The next READ shows whether READs
+      // still work.
       state.lose(
           "the connection to the server at "
               + context.address()
@@ -343,16 +348,16 @@ public final class Session implements CompletionHandler {
     } else if (type == Message.MAP) {
       publishMap(mapFetch.onPage(requests.askedIn(slot), result, memory, base, byteLength));
     }
-    // Whether the server still knew an extent that was ENDed makes no difference, nor does what it
-    // says to LEFT.
+    // Neither the answer to an END, which may say that the extent was unknown, nor that to a LEFT
+    // matters.
     requests.postReceive(receive);
   }
 
   // Connecting.
 
   /**
-   * Whether the files of the store may be readable all the same: nobody is there to connect to, or
-   * nobody who takes this user's connections.
+   * Whether the files of the store may be readable although there is no server, or none that
+   * accepts this user.
    */
   boolean mayReadInstead() {
     return connectStatus == Status.UNREACHABLE
@@ -380,7 +385,7 @@ public final class Session implements CompletionHandler {
           Status.SECRET,
           Status.INCOMPATIBLE,
           Status.ENCRYPTION -> {
-        // Waiting changes none of them.
+        // Waiting does not help against any of these.
         String text = "no connection to " + context.address() + ": " + why(status) + more();
         state.failWith(new ErdaException.Refused(text), text);
       }
@@ -402,7 +407,7 @@ public final class Session implements CompletionHandler {
         : "the connection to " + context.address() + " ended" + more();
   }
 
-  /** The reason that the device gives, behind a colon; empty where it gives none. */
+  /** The reason that the device gives, after a colon; empty when it gives none. */
   private String more() {
     String failure = queuePair.failure();
     return failure.isEmpty() ? "" : ": " + failure;
@@ -423,7 +428,7 @@ public final class Session implements CompletionHandler {
 
   private void onRefusal(MemorySegment data) {
     if (data.byteSize() == 0) {
-      // A server that decides says why.
+      // A server that decides gives a reason.
       fail("the server ended, or was closed, before it had decided about this client" + more());
       return;
     }
@@ -467,8 +472,8 @@ public final class Session implements CompletionHandler {
   }
 
   /**
-   * Tells the server, now and then, that what a pending word names was not whole: most of what is
-   * met so is being written, and decided without that.
+   * Tells the server, now and then, that the object of a pending word was not whole. Most such
+   * objects are just being written, and need no report.
    */
   public void report(long keyWord, int offset) {
     long now = context.now();
@@ -480,7 +485,7 @@ public final class Session implements CompletionHandler {
 
   // The region map and the leases.
 
-  /** Fetches the map, unless that is under way. Returns false when there is no server to ask. */
+  /** Fetches the map, unless a fetch is under way. Returns false when there is no server to ask. */
   public boolean refreshMap() {
     return mapFetch.begin();
   }
@@ -516,7 +521,7 @@ public final class Session implements CompletionHandler {
       listener.onLease(this, head);
     } else if (answer == Leases.Answer.REFUSED) {
       if (result == Result.DISK_FULL) {
-        // The file of a region that was cleaned takes room as long as somebody maps it.
+        // The file of a cleaned region takes room as long as a process maps it.
         refreshMap();
       }
       listener.onLeaseRefused(this, head, asked, result);
@@ -525,7 +530,7 @@ public final class Session implements CompletionHandler {
 
   // The end.
 
-  /** Ends the connection, because there is another one. What was answered counts. */
+  /** Ends the connection because a newer one is there. Answers that have come are handled. */
   void replace() {
     if (state.isLeaving()) {
       poll();

@@ -5,11 +5,11 @@ import io.erda.protocol.ErdaException;
 import io.erda.rdma.QueuePair;
 
 /**
- * How far a connection has got, and why it ended. Everything that uses the connection reports here
- * what is wrong with it.
+ * How far a connection has got, and why it ended. All code that uses the connection reports errors
+ * here.
  *
- * <p>Nothing here ends the connection: it is marked, and {@code ClientCore} ends it after the poll,
- * so never from within a completion.
+ * <p>This only marks the connection. {@code ClientCore} ends it after the poll, so never from
+ * within a completion.
  */
 final class SessionState {
   private static final int CONNECTING = 0;
@@ -19,13 +19,13 @@ final class SessionState {
 
   private static final int READY = 2;
 
-  /** The server is gone; READs may go on where the device says so. */
+  /** The server is gone; READs may go on if the device allows it. */
   private static final int LOST = 3;
 
-  /** Given up by this client; answers to what the server has in its hands still count. */
+  /** Given up by this client; answers to requests that the server has taken still count. */
   private static final int LEAVING = 4;
 
-  /** Good for nothing. */
+  /** Unusable. */
   private static final int FAILED = 5;
 
   private static final int CLOSED = 6;
@@ -39,7 +39,7 @@ final class SessionState {
   private String reason = "";
   private boolean unsettled;
 
-  /** The device said that the connection ended: nothing comes any more. */
+  /** The device said that the connection ended: no message will come. */
   private boolean disconnected;
 
   /** Which requests may still take effect; null while the connection is used. */
@@ -75,17 +75,17 @@ final class SessionState {
     return phase == LEAVING;
   }
 
-  /** Whether it can't be used for anything new any more. */
+  /** Whether the connection can't be used for new requests. */
   boolean isOver() {
     return phase >= LEAVING;
   }
 
-  /** Whether nothing that still completes counts, but READs. */
+  /** Whether completions other than those of READs are ignored. */
   boolean isFailed() {
     return phase >= FAILED;
   }
 
-  /** Whether anything can still complete that is worth waiting for. */
+  /** Whether a completion may still come that is worth waiting for. */
   boolean isWaitable() {
     return phase <= READY || phase == LEAVING;
   }
@@ -95,17 +95,17 @@ final class SessionState {
     return reason;
   }
 
-  /** Why it was never made; null for a connection that was made. */
+  /** Why the connection was never made; null for a connection that was made. */
   ErdaException failure() {
     return failure;
   }
 
-  /** The server's welcome is sound. */
+  /** Notes that the server's welcome is sound. */
   void welcomed() {
     phase = MAPPING;
   }
 
-  /** A region map is here. */
+  /** Notes that the first region map is complete. */
   void mapped() {
     if (phase == MAPPING) {
       phase = READY;
@@ -113,7 +113,7 @@ final class SessionState {
     }
   }
 
-  /** Marks the connection as good for nothing. */
+  /** Marks the connection as unusable. */
   void fail(String why) {
     failWith(
         phase < READY
@@ -138,9 +138,8 @@ final class SessionState {
   }
 
   /**
-   * The file that both ends of the connection map was shortened, or its file system has no room for
-   * a page of it, or failed: nobody knows what was done and what was not. Where READs outlive the
-   * server they go on.
+   * Fails after the file that both ends of the connection map was shortened, or its file system is
+   * full or failed: which work was done is unknown. READs go on if they outlive the server.
    */
   void failAfter(MemoryFault fault) {
     if (queuePair.isMemoryLost()) {
@@ -149,12 +148,12 @@ final class SessionState {
               + context.address()
               + ", was shortened, or its file system is full or failed");
     } else {
-      // Its pages may be there again meanwhile.
+      // The file's pages may be readable again by now.
       fail("its work was cut short by " + fault.getMessage());
     }
   }
 
-  /** The server left. */
+  /** Notes that the server left. */
   void lose(String why) {
     if (phase == LEAVING) {
       return;
@@ -168,13 +167,13 @@ final class SessionState {
     }
   }
 
-  /** The server left, and the device says that nothing comes any more. */
+  /** Notes that the server left, and that no message will come. */
   void disconnect(String why) {
     lose(why);
     disconnected = true;
   }
 
-  /** Gives the connection up, and what was sent over it as far as the server did not take it. */
+  /** Gives the connection up, and takes back the requests that the server has not taken. */
   void leave(String why) {
     if (phase == READY || phase == LOST) {
       phase = LEAVING;
@@ -186,7 +185,7 @@ final class SessionState {
     }
   }
 
-  /** Returns whether it was open until now. */
+  /** Closes the queue pair. Returns whether it was open. */
   boolean close() {
     if (phase == CLOSED) {
       return false;
@@ -206,29 +205,29 @@ final class SessionState {
     context.attention().ask();
   }
 
-  /** Whether the connection ended and its operations were not told yet. */
+  /** Whether the connection ended and its operations were not yet told. */
   boolean unsettled() {
     return unsettled;
   }
 
-  /** The operations are told now. */
+  /** Notes that the operations are told. */
   void settle() {
     unsettled = false;
   }
 
-  /** Takes back what the server has not taken. */
+  /** Takes back the requests that the server has not taken. */
   void withdraw() {
     if (withdrawal == null) {
       withdrawal = new Withdrawal(queuePair.claims(), context.nanoTime());
     }
   }
 
-  /** Whether answers can still come and would be believed. */
+  /** Whether answers can still come and would be trusted. */
   boolean isListening() {
     return phase < FAILED && !disconnected;
   }
 
-  /** Knows what becomes of the requests of a connection that ended. */
+  /** What becomes of the requests of a connection that ended. */
   Withdrawal withdrawal() {
     return withdrawal;
   }

@@ -13,11 +13,11 @@ final class WelcomeCheck {
   static final int REGIONS_MAX = 65536;
 
   /**
-   * What of a welcome can't be, or does not fit this client; null when it is sound.
+   * What is impossible in a welcome, or incompatible with this client; null when it is sound.
    *
    * @param said null when the bytes were no welcome
-   * @param bytes how many there were
-   * @param required the weakest promise that will do, or null for any
+   * @param bytes how many bytes came
+   * @param required the weakest promise that is accepted, or null for any
    * @param known the store that the client has used so far, or null
    */
   static String wrong(Welcome said, long bytes, Promise required, UUID known) {
@@ -97,7 +97,7 @@ final class WelcomeCheck {
         : null;
   }
 
-  /** REQUIRES: nothing is wrong with the welcome. */
+  /** REQUIRES: {@link #wrong} found nothing. */
   static LogGeometry geometry(Welcome said) {
     return new LogGeometry(said.heads(), said.regionBytes(), said.segmentBytes(), REGIONS_MAX);
   }

@@ -4,12 +4,12 @@ import io.erda.rdma.Claims;
 import java.util.function.LongSupplier;
 
 /**
- * The end of a session, as far as requests are concerned that were sent and not answered. Its
- * making takes back what the server has not taken; of what the server has in its hands the answer
- * is waited for, for a bounded time.
+ * The end of a session for its requests that were sent and not answered. Making it takes back the
+ * requests that the server has not taken; for those that it has taken the client waits for the
+ * answer, for a bounded time.
  */
 final class Withdrawal {
-  /** About how long a server that runs may take for what it has in its hands. */
+  /** How long a running server may take to answer the requests that it has taken. */
   private static final long PATIENCE_NS = 200_000_000;
 
   private final Claims claims;
@@ -23,7 +23,7 @@ final class Withdrawal {
     this.untilNs = nanoTime.getAsLong() + PATIENCE_NS;
   }
 
-  /** Whether the device knows what the server had taken; a cut network keeps that from it. */
+  /** Whether the device knows what the server had taken; after a network failure it may not. */
   boolean isAnswered() {
     return claims.claimed() != Long.MAX_VALUE;
   }

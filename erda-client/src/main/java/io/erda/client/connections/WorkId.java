@@ -1,8 +1,8 @@
 package io.erda.client.connections;
 
 /**
- * The number of a piece of work, which its completion brings back: the slot of the operation that
- * it is for, and a serial number that tells attempts of one operation apart.
+ * The number of a piece of work, which its completion returns: the slot of its operation, and a
+ * serial number that tells attempts of one operation apart.
  */
 public final class WorkId {
   private static final int SLOT_BITS = 16;

@@ -14,15 +14,15 @@ import java.lang.foreign.ValueLayout;
 
 /**
  * Answers a client as a server would, from the files alone: the welcome, MAP, RESOLVE, LEFT, and
- * REPORT, which changes nothing. All else is refused, as what is not for one who only reads.
+ * REPORT, which changes nothing. All other requests are refused, because the client only reads.
  */
 final class Answers {
-  /** One client, one connection: nobody else ever sees these numbers. */
+  /** This client has the only connection of its device, so any number will do. */
   private static final int CLIENT_ID = 1;
 
   private static final int CONNECTION_EPOCH = 1;
 
-  /** The result of {@link #answer} while the map can't be told. */
+  /** The result of {@link #answer} while the map can't be read. */
   static final int LATER = 0;
 
   private final MapReader reader;
@@ -40,7 +40,7 @@ final class Answers {
     use(first);
   }
 
-  /** The map that was told last. */
+  /** The map of the last answer. */
   StoreSnapshot map() {
     return map;
   }
@@ -78,8 +78,8 @@ final class Answers {
   /**
    * Answers a request.
    *
-   * @param out gets the answer; room for {@link Protocol#MESSAGE_BYTES_MAX}
-   * @return bytes of the answer; {@link #LATER}: none now, ask again
+   * @param out receives the answer; has room for {@link Protocol#MESSAGE_BYTES_MAX}
+   * @return bytes of the answer; {@link #LATER} when there is none yet: ask again
    * @throws NotReadable when the store can't be read any more
    */
   int answer(MemorySegment in, long at, int received, MemorySegment out, long to)
@@ -110,7 +110,7 @@ final class Answers {
     return length;
   }
 
-  /** The first page is of the map of now; the others are of the map that the first was of. */
+  /** Answers MAP: the first page reads the current map, and further pages are of the same map. */
   private int map(MemorySegment in, long at, MemorySegment out, long to) throws NotReadable {
     int first = Math.clamp(Message.getInt(in, at + Message.MAP_FROM), 0, slots.length);
     if (first == 0) {
@@ -119,8 +119,8 @@ final class Answers {
         return LATER;
       }
       if (now.incarnation() != incarnation) {
-        // What the map of the one before names may be gone, so that no READ comes as far as the
-        // root, which would tell.
+        // The files that the old server's map names may be gone, so that no READ reaches the root,
+        // which would show the new incarnation.
         throw new NotReadable(Status.FENCED, "another server has the store");
       }
       use(now);

@@ -3,7 +3,7 @@ package io.erda.client.files;
 import io.erda.rdma.CompletionHandler;
 import java.util.Arrays;
 
-/** Completions that wait to be polled, in their order. Grows as it must. One thread. */
+/** Completions that wait to be polled, in order. Grows on demand. One thread. */
 final class Completions {
   private static final int FIELDS = 4;
 
@@ -29,7 +29,7 @@ final class Completions {
     tail += FIELDS;
   }
 
-  /** Hands over at most {@code limit}, those added meanwhile included. */
+  /** Hands over at most {@code limit} completions, including those added meanwhile. */
   int drain(CompletionHandler handler, int limit) {
     int done = 0;
     while (done < limit && head != tail) {

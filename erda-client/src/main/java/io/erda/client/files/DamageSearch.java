@@ -15,12 +15,12 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * Finds out whether the object of a key is damaged, or was only replaced while somebody read it.
+ * Finds out whether the object of a key is damaged, or was only replaced while it was read.
  *
- * <p>A server knows, because nothing changes while it looks. Here two looks at the entry show it: a
- * place in the log is used once in an epoch, so a version word that stood there before and after an
- * object was READ, at one epoch, named that object in between. If the object fails its check all
- * the same, and its region was linked behind the READ, it is not what was written.
+ * <p>A server knows, because nothing changes while it checks. A reader of the files reads the entry
+ * twice: a place in the log is used once in an epoch, so a version word that stood there before and
+ * after an object was READ, at one epoch, named that object in between. If the object fails its
+ * check nevertheless, and its region was still linked after the READ, the object is damaged.
  */
 final class DamageSearch {
   private final MapReader reader;
@@ -36,7 +36,7 @@ final class DamageSearch {
     this.heads = store.geometry().heads();
   }
 
-  /** False also where that could not be found out. */
+  /** Whether the object of a key is damaged; false also when that could not be decided. */
   boolean isDamaged(byte[] key) throws NotReadable {
     StoreSnapshot map = reader.read();
     if (map == null) {
@@ -60,9 +60,9 @@ final class DamageSearch {
     NONE,
     /** An entry's object is the key's. */
     SOUND,
-    /** An entry's object is no whole object. */
+    /** An entry's object is not whole. */
     INVALID,
-    /** Something went away while it was looked at. */
+    /** An object or its map went away while it was checked. */
     UNKNOWN
   }
 
@@ -73,7 +73,7 @@ final class DamageSearch {
 
   /**
    * The key word's neighbourhoods: that of the table and, while it is being resized, that of the
-   * new one. One that can't be read is null.
+   * new one. A neighbourhood that can't be read is null.
    */
   private byte[][] neighbourhoods(StoreSnapshot map, long keyWord) {
     StoreTables tables = map.superblock().tables();

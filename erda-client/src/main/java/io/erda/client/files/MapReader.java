@@ -23,49 +23,49 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * Reads from superblock and region table what a server would answer to MAP, while one may be
- * changing both. Owns what it opens.
+ * Reads from the superblock and the region table what a server would answer to MAP, while a server
+ * may be changing both. Owns the files that it opens.
  *
  * <p><b>Why that is as good as the answer.</b> The server stores what a map names before it makes
  * the epoch newer, and uses it only afterwards: a region is linked, and a resizing noted, before
- * anything lies there that a reader needs. What a map no longer has to name is taken away before
- * the epoch too, but only when nothing needs it any more: no word names a region that is retired,
- * and every entry of a table that was resized has moved. Where a halving turns round, nothing moves
- * between the last move of the one epoch and the first of the next, so that the order of the two
- * tables may be that of either. So at any moment of an epoch superblock and region table name at
- * least what the words of that epoch need. What is read behind a look at incarnation and epoch, and
- * used only while the root shows the same, was there at moments of that epoch, each word of it at
- * one of its own; whatever it names too much is empty. (The second look here only spares the reader
- * a map that is old already: each look-up has one of its own behind it.) Whether a region that it
- * names is still linked shows in the link word behind each READ of it ({@link ReachedFiles}).
+ * anything lies there that a reader needs. A region or table is removed before the epoch grows,
+ * too, but only when no reader needs it: no word names a retired region, and every entry of a
+ * resized table has moved. When a halving turns into a doubling, nothing moves between the last
+ * move of one epoch and the first of the next, so that either order of the two tables is right. So
+ * at any moment of an epoch the superblock and the region table name at least what the words of
+ * that epoch need. This class reads incarnation and epoch first, and the map is used only while the
+ * root shows the same; so each word of the map was there at some moment of that epoch, and any
+ * region that it names too many is empty. (Reading the epoch again afterwards only avoids a map
+ * that is already old: each look-up checks the root itself.) The link word, read after each READ of
+ * a region, shows whether the region is still linked ({@link ReachedFiles}).
  *
  * <p><b>A store that nobody serves</b> is read as its server left it, as clients do that were
- * connected. After the machine was started anew that is not enough: a power failure may have made a
- * word pending again whose put was acknowledged, and only recovery decides it. The root says on
- * which start of the machine its incarnation began; another one is believed only behind the record
- * of a clean stop.
+ * connected. After a restart of the machine that is not enough: a power failure may have made a
+ * word pending again whose put was acknowledged, and only recovery decides it. The root names the
+ * boot of the machine in which its incarnation began; after another boot the store is readable only
+ * with the record of a clean stop.
  */
 final class MapReader implements AutoCloseable {
-  /** That of a table of 64 GiB, 4 billion entries; a file that is longer proves nothing. */
+  /**
+   * The largest record of a clean stop that is read: that of a table of 64 GiB, 4 billion entries.
+   * A longer file is no valid record.
+   */
   private static final int STOP_RECORD_BYTES_MAX = 1 << 26;
 
-  /**
-   * Attempts in one call. A change takes the server some microseconds, and there are few in a
-   * second.
-   */
+  /** Attempts in one call. A change takes the server some microseconds, and changes are rare. */
   private static final int ATTEMPTS_MAX = 16;
 
   private final ReadableDirectory directory;
   private final ReadableFile root;
   private final ReadableFile superblock;
 
-  /** The region table; another mapping of the same file when that was made longer. */
+  /** The newest mapping of the region table, which is mapped anew when the file has grown. */
   private ReadableFile regions;
 
-  /** Mappings of the region table that are too short by now, and may still be in use. */
+  /** Older mappings of the region table, which are too short by now and may still be in use. */
   private final List<ReadableFile> outgrown = new ArrayList<>();
 
-  /** The root, before everything else. */
+  /** A copy of the root, made before the other files are read. */
   private final MemorySegment look = MemorySegment.ofArray(new long[Root.BYTES / Long.BYTES]);
 
   private final MemorySegment copies =
@@ -86,13 +86,15 @@ final class MapReader implements AutoCloseable {
   }
 
   /**
-   * @throws NotReadable when there is no store, or none that this user may read
+   * Opens a store's files.
+   *
+   * @throws NotReadable when there is no store, or this user may not read it
    */
   static MapReader open(ReadableDirectory directory) throws NotReadable {
     ReadableFile[] files = new ReadableFile[3];
     boolean done = false;
     try {
-      // The superblock gets its name last when a store is created.
+      // When a store is created the superblock gets its name last.
       files[1] = open(directory, SuperblockLayout.FILE, SuperblockLayout.BYTES);
       shareRoot(directory);
       files[0] = open(directory, Root.FILE, Root.BYTES);
@@ -109,7 +111,10 @@ final class MapReader implements AutoCloseable {
     }
   }
 
-  /** A server that begins says so in the root, and must be heard by who has it open. */
+  /**
+   * Opens the root in a way that takes part in its lock: a starting server marks the root, and must
+   * see the processes that have it open.
+   */
   private static void shareRoot(ReadableDirectory directory) throws NotReadable {
     try {
       directory.shareWithWriters(Root.FILE);
@@ -134,7 +139,9 @@ final class MapReader implements AutoCloseable {
   }
 
   /**
-   * @throws NotReadable when there is no directory, or none that this user may pass
+   * Opens the store's directory.
+   *
+   * @throws NotReadable when there is no directory, or this user may not enter it
    */
   static ReadableDirectory openDirectory(ReadableDirectory.Place place) throws NotReadable {
     try {
@@ -159,14 +166,13 @@ final class MapReader implements AutoCloseable {
     return root;
   }
 
-  /** The region table, all of it that the map of the last {@link #read} is about. */
+  /** The mapping of the region table that covers the map of the last {@link #read}. */
   ReadableFile regions() {
     return regions;
   }
 
   /**
-   * The map of now; null when the server changed something each time, so that it is to be tried
-   * again a little later.
+   * The current map; null when the server changed it during each attempt: try again a little later.
    *
    * @throws NotReadable when the store can't be read now, or is damaged
    */
@@ -181,7 +187,7 @@ final class MapReader implements AutoCloseable {
           return snapshot;
         }
       } catch (ErdaException.Damaged | ErdaException.Unusable | DamagedLogException e) {
-        // Both copies of the superblock may have been met while they were stored.
+        // Both copies of the superblock may have been read while they were stored.
         torn = new NotReadable(Status.REJECTED, e.getMessage());
       }
     }
@@ -268,7 +274,7 @@ final class MapReader implements AutoCloseable {
     } catch (AccessDeniedException e) {
       throw new NotReadable(Status.DENIED, StopHeader.FILE);
     } catch (NoSuchFileException | NotAMemoryException e) {
-      // It went away just now, or there is none.
+      // The file was just removed, or there is none.
       return false;
     } catch (IOException e) {
       throw new NotReadable(

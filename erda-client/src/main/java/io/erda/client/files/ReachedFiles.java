@@ -19,14 +19,14 @@ import java.util.Arrays;
 import java.util.function.Supplier;
 
 /**
- * The files of a store that one connection has mapped, by remote key. A key is made of what is
- * never used twice in a store: the generation of a table or region in its upper half, and a place
- * in an array below.
+ * The files of a store that one connection has mapped, by remote key. A key holds the generation of
+ * a table or region, which is never used twice in a store, in its upper half, and an array index in
+ * the lower half.
  *
- * <p><b>A file that is used again.</b> Nobody knows of this reader, so the server may use the file
- * of a region again while it is mapped here. The link word of the region says so before anything is
- * stored there for another one, and so it is looked at behind each READ: what was READ before it is
- * of the region that was asked for. It stands where a registry would show a key.
+ * <p><b>Reused files.</b> The server does not know of this reader, so it may reuse the file of a
+ * region that is mapped here. It changes the region's link word before it stores anything for
+ * another region. Therefore the link word is read after each READ: when it is unchanged the bytes
+ * belong to the region that was asked for. It serves as the registry's check of a remote key.
  */
 final class ReachedFiles implements AutoCloseable {
   static final long ROOT = 1;
@@ -39,7 +39,8 @@ final class ReachedFiles implements AutoCloseable {
    * A file that is mapped.
    *
    * @param guardAt where in the region table the link word lies
-   * @param guard what it says as long as the file is the region's; 0 for what is no region
+   * @param guard the link word's value as long as the file is the region's; 0 for a file that is no
+   *     region
    */
   record Reached(long key, ReadableFile file, long guardAt, long guard) {
     boolean contains(long offset, int bytes) {
@@ -57,8 +58,8 @@ final class ReachedFiles implements AutoCloseable {
   private String loss = "";
 
   /**
-   * @param root is open, and is closed by another one, as what {@code regions} gives is
-   * @param regions the region table, in another mapping when it was made longer
+   * @param root the open root; borrowed, as the mapping of {@code regions} is
+   * @param regions the region table's newest mapping
    */
   ReachedFiles(ReadableDirectory directory, ReadableFile root, Supplier<ReadableFile> regions) {
     this.directory = directory;
@@ -89,29 +90,32 @@ final class ReachedFiles implements AutoCloseable {
     return reached != null && reached.key == key ? reached : null;
   }
 
-  /** Whether what was loaded from a file before this call lay in what its key names. */
+  /**
+   * Whether the bytes loaded from a file before this call belonged to the region or table that its
+   * key names.
+   */
   boolean isLinked(Reached reached) {
     return reached.guard == 0 || regions.word(reached.guardAt) == reached.guard;
   }
 
   /**
-   * A file, mapped now if need be; null when it can't be, and {@link #failure()} says why.
+   * A file, mapped now if necessary; null when it can't be, and then {@link #failure()} says why.
    *
-   * @param map one that may name it
+   * @param map a map that may name it
    */
   Reached reach(long key, StoreSnapshot map) {
     Reached reached = known(key);
     return reached != null ? reached : reachFirst(key, map);
   }
 
-  /** Why {@link #reach} returned null the last time, a status. */
+  /** Why {@link #reach} last returned null, a status. */
   int failure() {
     return failure;
   }
 
   /**
-   * Why the file could not be reached, in words: how much of it is gone when the failure was {@link
-   * Status#MEMORY_LOST}, and the error of the read when it was {@link Status#UNREADABLE}.
+   * Why the file could not be reached, in words: how much of it is missing when the failure was
+   * {@link Status#MEMORY_LOST}, and the read error when it was {@link Status#UNREADABLE}.
    */
   String loss() {
     return loss;
@@ -141,7 +145,10 @@ final class ReachedFiles implements AutoCloseable {
     return null;
   }
 
-  /** A region loses its name after its link word; a table when the map is old. */
+  /**
+   * Requires that a file that can't be opened was removed: then a region's link word has changed,
+   * or the map is old.
+   */
   private void requireMoved(int slot, StoreSnapshot map, IOException e) {
     if (slot >= 0
         && LogReading.isLinked(map.linkWords()[slot])
@@ -212,7 +219,7 @@ final class ReachedFiles implements AutoCloseable {
     return false;
   }
 
-  /** The key is not used any more. */
+  /** Closes the file of a key that is not used any more. */
   void forget(long key) {
     Reached reached = known(key);
     if (reached != null && key != ROOT) {

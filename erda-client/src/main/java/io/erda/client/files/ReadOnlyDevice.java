@@ -20,15 +20,15 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 
 /**
- * Stands in for the server of a store whose files may be read and nothing else. Clients over it get
- * and iterate, and what they need of a server is read from the files ({@link MapReader}). It
- * registers nowhere, makes no file, takes no lock, and tells nobody; so it works while a server
- * runs and while none does. One thread, but for {@link #wakeup()}.
+ * Stands in for the server of a store whose files are only read. Clients over it get and iterate;
+ * what a server would tell them is read from the files ({@link MapReader}). It registers nowhere,
+ * makes no file, takes no lock and sends nothing; so it works whether a server runs or not. One
+ * thread, except {@link #wakeup()}.
  */
 public final class ReadOnlyDevice implements Device {
   private static final int MESSAGE_BYTES_MAX = 4096;
 
-  /** How soon it is looked again whether what waits for the map can be told. */
+  /** How often it is checked whether a waiting request can be answered. */
   private static final long WAITING_NS = 100_000;
 
   private record Local(MemorySegment memory) implements MemoryRegion {
@@ -46,7 +46,7 @@ public final class ReadOnlyDevice implements Device {
   private volatile Thread sleeper;
 
   /**
-   * @param place where the store is looked for by each connection
+   * @param place where each connection looks for the store
    * @param nanoTime a monotonic clock
    */
   public ReadOnlyDevice(ReadableDirectory.Place place, LongSupplier nanoTime) {
@@ -68,9 +68,9 @@ public final class ReadOnlyDevice implements Device {
   }
 
   /**
-   * {@inheritDoc} The first poll decides it, and it goes to the store of this device.
+   * {@inheritDoc} The first poll decides it. It always goes to the store of this device.
    *
-   * @param address what messages call it
+   * @param address the name in messages
    */
   @Override
   public QueuePair connect(String address, MemorySegment privateData, Duration timeout) {
@@ -80,9 +80,9 @@ public final class ReadOnlyDevice implements Device {
   }
 
   /**
-   * Whether a connection would find the whole store readable now: it is recovered, nothing of what
-   * says where its objects lie is damaged, and this user may read each of its files. Opens all of
-   * them, and closes them again.
+   * Whether a connection would find the whole store readable now: it is recovered, its superblock
+   * and region table are undamaged, and this user may read each of its files. Opens all of them,
+   * and closes them again.
    */
   public boolean isReadable() {
     try (ReadableDirectory directory = MapReader.openDirectory(place);
@@ -132,7 +132,7 @@ public final class ReadOnlyDevice implements Device {
     return true;
   }
 
-  /** Here nobody's end ends anything. */
+  /** READs need no peer here. */
   @Override
   public boolean readsOutlivePeer() {
     return false;
@@ -163,7 +163,10 @@ public final class ReadOnlyDevice implements Device {
     }
   }
 
-  /** Signal first, then look for the sleeper, who does it the other way round. */
+  /**
+   * Signals first, then checks for a sleeping thread, which announces its sleep before it checks
+   * for a signal.
+   */
   @Override
   public void wakeup() {
     signalled.set(true);

@@ -20,18 +20,18 @@ import java.util.ArrayDeque;
 import java.util.function.LongSupplier;
 
 /**
- * A connection to the files of a store. READs are loads of the caller from read-only mappings, and
- * are done when they are posted; a SEND is answered by {@link Answers} in the same call. Whatever
- * would change something completes with {@link Status#UNSUPPORTED}. Owns the mappings.
+ * A connection to the files of a store. READs are loads from read-only mappings in the caller's
+ * thread, done when they are posted; a SEND is answered by {@link Answers} in the same call. All
+ * other work completes with {@link Status#UNSUPPORTED}. Owns the mappings.
  */
 final class ReadOnlyQueuePair implements QueuePair {
-  /** READs of the root between two looks at the clock. */
+  /** READs of the root between two reads of the clock. */
   private static final int READS_PER_LOOK = 64;
 
-  /** How often it is looked whether the store is still there. */
+  /** How often it is checked that the store is still there. */
   private static final long LOOK_NS = 100_000_000;
 
-  /** The bytes of a cache line. */
+  /** The bytes of a cache line, by which places are loaded ahead. */
   private static final int SOON_STRIDE = 64;
 
   private static final MemoryGuard.Access<ReadOnlyQueuePair, Work> LOAD =
@@ -47,7 +47,7 @@ final class ReadOnlyQueuePair implements QueuePair {
   private final Completions completions = new Completions();
   private final ArrayDeque<Receive> receives = new ArrayDeque<>();
 
-  /** Requests that were not answered yet, in their order; copies. */
+  /** Copies of requests that were not answered yet, in order. */
   private final ArrayDeque<MemorySegment> waiting = new ArrayDeque<>();
 
   private final MemorySegment message =
@@ -61,13 +61,13 @@ final class ReadOnlyQueuePair implements QueuePair {
   private MemorySegment privateData = MemorySegment.ofArray(new byte[0]);
   private String lost = "";
 
-  /** Whether it was tried to connect, which the first poll does. */
+  /** Whether the first poll has tried to connect. */
   private boolean tried;
 
-  /** Where the READ loads from that is under way; null before that is reached. */
+  /** The file that the current READ loads from; null before it is reached. */
   private ReachedFiles.Reached from;
 
-  /** The store is another one by now, or can't be read any more. */
+  /** The files now belong to another store, or can't be read any more. */
   private boolean broken;
 
   private boolean closed;
@@ -77,7 +77,7 @@ final class ReadOnlyQueuePair implements QueuePair {
   private long reads;
   private long bytesRead;
 
-  /** The sum of what was loaded ahead, so that no compiler leaves the loads out. */
+  /** The sum of the words that were loaded ahead, so that the compiler keeps the loads. */
   @SuppressWarnings("unused")
   private long glimpsed;
 
@@ -121,7 +121,7 @@ final class ReadOnlyQueuePair implements QueuePair {
     switch (work.opcode) {
       case Opcode.READ -> complete(work, read(work));
       case Opcode.SEND -> send(work);
-      // Whatever else there is would change something.
+      // Any other work would change the store.
       default -> complete(work, Status.UNSUPPORTED);
     }
     return true;
@@ -168,14 +168,16 @@ final class ReadOnlyQueuePair implements QueuePair {
     }
     from.file().load(work.remoteOffset, work.local.memory(), work.localOffset, work.length);
     boolean linked = files.isLinked(from);
-    // What is counted was read.
+    // Only READs that met no fault are counted.
     faults.surface();
     reads++;
     bytesRead += work.length;
     return linked ? Status.SUCCESS : Status.REMOTE_ACCESS;
   }
 
-  /** A store that was deleted or replaced would be read for ever. */
+  /**
+   * Whether the store is still there: a deleted or replaced one would otherwise be read for ever.
+   */
   private boolean isStoreThere() {
     rootReads = 0;
     long now = nanoTime.getAsLong();
@@ -214,7 +216,7 @@ final class ReadOnlyQueuePair implements QueuePair {
     if (length < Long.BYTES) {
       return;
     }
-    // Where a page is gone, its READ tells what became of it.
+    // Reading the file tells why its page is missing.
     boolean ignored =
         faults.attempt(this, pair -> pair.glimpse(remoteKeys, remoteOffsets, length, count));
   }
@@ -269,7 +271,7 @@ final class ReadOnlyQueuePair implements QueuePair {
     return true;
   }
 
-  /** Answers what waits, as far as there is an answer and somewhere to put it. */
+  /** Answers waiting requests, as long as there is an answer and a receive for it. */
   private void answer() {
     try {
       if (!faults.attempt(this, ReadOnlyQueuePair::answerWaiting)) {
@@ -306,7 +308,10 @@ final class ReadOnlyQueuePair implements QueuePair {
     return claims;
   }
 
-  /** Nothing that is sent here has an effect, and all of it is finished with at once. */
+  /**
+   * The claims of a connection without a server: no message has an effect, and all are finished at
+   * once.
+   */
   private final class NoEffects implements Claims {
     private boolean withdrawn;
 
@@ -353,7 +358,7 @@ final class ReadOnlyQueuePair implements QueuePair {
     return tried && completions.isEmpty();
   }
 
-  /** Nothing comes by itself but the answer to what waits. */
+  /** Nothing wakes this but an answer to a waiting request. */
   @Override
   public boolean await(long timeoutNs) {
     return device.await(timeoutNs);

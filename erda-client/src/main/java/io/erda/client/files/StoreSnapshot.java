@@ -5,10 +5,11 @@ import io.erda.logstore.LogReading;
 import io.erda.protocol.SuperblockLayout;
 
 /**
- * What a server would tell of its tables and regions at one epoch: see {@link MapReader}.
+ * The tables and regions of a store at one epoch, as a server would tell them: see {@link
+ * MapReader}.
  *
- * @param linkWords of all slots of the region table, by slot; those that are not linked count for
- *     nothing
+ * @param linkWords the link words of all slots of the region table, by slot; words that are not
+ *     linked are ignored
  * @param regions how many are linked
  */
 record StoreSnapshot(
@@ -18,7 +19,7 @@ record StoreSnapshot(
     LogGeometry geometry,
     long[] linkWords,
     int regions) {
-  /** The slot of a region, or -1 where none is linked. */
+  /** The slot of a region, or -1 when no region is linked there. */
   int slotOf(int head, int index) {
     for (int slot = 0; slot < linkWords.length; slot++) {
       long word = linkWords[slot];

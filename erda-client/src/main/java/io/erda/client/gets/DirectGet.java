@@ -17,16 +17,16 @@ import io.erda.rdma.QueuePair;
 import io.erda.rdma.Work;
 
 /**
- * The whole get in one call, where the device READs in the call and nothing is unusual: one table,
- * the key among the first entries of its neighbourhood, its value fetched whole by one READ. It
- * believes what {@link Get} believes and no more, and never that a key is absent.
+ * The whole get in one call, for a device that READs within the call and the common case: one
+ * table, the key among the first entries of its neighbourhood, its object fetched whole by one
+ * READ. It applies the rules of {@link Get}, and never concludes that a key is absent.
  */
 final class DirectGet {
   static final long UNDECIDED = -1;
 
   /**
-   * Entries of a neighbourhood that are READ first where a READ is a number of loads: with half of
-   * the buckets taken most keys are among them, and each further cache line would be one more miss.
+   * Entries of a neighbourhood that are READ first when a READ is a number of loads. With half of
+   * the buckets taken most keys are among them; more would cost a further cache miss for each line.
    */
   private static final int NEAR = 4;
 
@@ -51,10 +51,10 @@ final class DirectGet {
   }
 
   /**
-   * Looks the key of the copy up, and leaves its object there.
+   * Looks up the key of the copy, and reads its object into the copy.
    *
-   * @return the length of its value, or {@link #UNDECIDED} when {@link Get} has to find out;
-   *     nothing is under way then
+   * @return the length of its value, or {@link #UNDECIDED} when {@link Get} must find out; nothing
+   *     is under way then
    */
   long run() {
     Session current = connections.readSession(false);
@@ -83,11 +83,11 @@ final class DirectGet {
   }
 
   /**
-   * What the first entry with a key word names, of those that were READ; NONE when that is nothing,
-   * or not known.
+   * The offset that the first entry with a key word names, among the entries that were READ; NONE
+   * when there is none, or it is not known.
    *
-   * @param announces whether puts announce first: then a pending word says nothing without a look
-   *     at its newest version
+   * @param announces whether puts announce first: then a pending word is undecided until its newest
+   *     version is examined
    */
   int committedOf(long wanted, boolean announces) {
     long near = copy.neighbourhoodAt & UncheckedMemory.ADDRESS;
@@ -103,13 +103,13 @@ final class DirectGet {
     return VersionWord.NONE;
   }
 
-  // The parts of a get that is one of several: see DirectGets.
+  // The parts of a get that DirectGets runs for several gets.
 
   long keyWord(Session current) {
     return copy.keyWord(store.keyHash, current.geometry.heads());
   }
 
-  /** READs the first entries of a neighbourhood. Returns whether they are here. */
+  /** READs the first entries of a neighbourhood. Returns whether that succeeded. */
   boolean readEntries(Session current, RegionMap now, long bucketAt) {
     return current.queuePair.readNow(entries(now, bucketAt));
   }
@@ -126,7 +126,7 @@ final class DirectGet {
         .remote(current.rootKey, 0);
   }
 
-  /** READs the root, behind all entries; whether the map is that of the store as it is now. */
+  /** READs the root, after all entries. Returns whether the map is still current. */
   boolean readRoot(Session current, RegionMap now) {
     if (!current.queuePair.readNow(root(current))) {
       return false;
@@ -140,7 +140,10 @@ final class DirectGet {
     return true;
   }
 
-  /** READs the object at an offset; the length of its value when it is whole and has the key. */
+  /**
+   * READs the object at an offset. Returns the length of its value when it is whole and has the
+   * key.
+   */
   long valueLength(Session current, RegionMap now, int head, int at) {
     if (!place.find(current.geometry, now, head, at)) {
       return UNDECIDED;

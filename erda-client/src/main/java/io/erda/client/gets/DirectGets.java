@@ -10,24 +10,24 @@ import io.erda.hashtable.VersionWord;
 import io.erda.rdma.QueuePair;
 
 /**
- * Several gets in one call, where the device READs in the call: each step of {@link DirectGet} is
- * done for all of them before the next. A get is two cache misses of which the second depends on
- * the first; those of different keys depend on nothing, so before each step the device is told of
- * all places that the step READs, and the misses pass together instead of one after the other.
+ * Several gets in one call, for a device that READs within the call: each step of {@link DirectGet}
+ * is done for all of them before the next step. A get is two cache misses of which the second
+ * depends on the first, but misses of different keys are independent. So before each step the
+ * device is told all places that the step READs, and the misses overlap.
  *
- * <p>One READ of the root stands behind all neighbourhoods: it executes after each of them, which
- * is all that a get asks of it.
+ * <p>One READ of the root serves all gets: it executes after all neighbourhoods, as each get
+ * requires.
  */
 public final class DirectGets {
   private final Connections connections;
   private final ReadSize readSize;
   private final ObjectPlace place = new ObjectPlace();
 
-  // By get; a get without a committed version is out of the race.
+  // By get; a get without a committed version is skipped from then on.
   private final long[] keyWords;
   private final int[] committed;
 
-  // By place that is READ soon; the places of objects are those of the gets that are left.
+  // By READ of the next step; for objects, only of gets that are not skipped.
   private final long[] remoteKeys;
   private final long[] offsets;
 
@@ -44,8 +44,8 @@ public final class DirectGets {
   }
 
   /**
-   * Looks the keys of the first {@code count} gets up. Leaves in each the length of its value, and
-   * the object in its copy, or {@link DirectGet#UNDECIDED} when it has to find out by itself.
+   * Looks up the keys of the first {@code count} gets. Leaves in each the length of its value, with
+   * the object in its copy, or {@link DirectGet#UNDECIDED} when the get must go on by itself.
    *
    * @return how many are decided
    */

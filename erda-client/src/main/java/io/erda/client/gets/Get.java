@@ -26,48 +26,46 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * A get (design, "A get"; Erda paper, section 3.3): READ the neighbourhood and the root, then the
- * object, and believe nothing but the private copy. {@link DirectGet} is the short form of it.
+ * object, and trust only the private copy. {@link DirectGet} is its short form.
  *
- * <p><b>Absent.</b> A key that is there may be missed while its entry is moved: the READ may see
- * the old place after and the new place before. The structure counter is odd exactly while that
+ * <p><b>Absent.</b> A key may be missed while its entry is moved: the READ may load the old place
+ * after the move and the new place before it. The structure counter is odd exactly while that
  * happens, and grows. So nothing moved during a neighbourhood READ when one root READ executed
  * before it and one executed after it both show the same even counter. The root posted with the
- * neighbourhood executes after it, because READs of a queue pair execute in order. The one before
- * may belong to any earlier look-up on this queue pair: what counts is that it had executed, which
- * is certain when its completion was seen before the neighbourhood was posted. The counter can't
- * have left that value in between and come back. (A restart of the server keeps the counter
- * growing, and shows in the incarnation.) Thus one round trip is enough while nothing moves. A
- * single entry that is emptied or filled meanwhile needs no counter: each is one store, and the key
- * was absent at an instant between the begin of the READ and its end.
+ * neighbourhood executes after it, because READs of a queue pair execute in order. The root READ
+ * before it may belong to any earlier look-up on this queue pair, if its completion was seen before
+ * the neighbourhood was posted. The counter can't have left that value in between and come back. (A
+ * restart of the server keeps the counter growing, and shows in the incarnation.) Thus one round
+ * trip is enough while nothing moves. A single entry that is emptied or filled meanwhile needs no
+ * counter: each is one store, and the key was absent at an instant between the begin of the READ
+ * and its end.
  *
  * <p><b>Doubling.</b> While the map names two tables both neighbourhoods are READ, the old table's
  * first, and looked at in that order. An entry is in the new table before it is marked as moved in
- * the old one, so a READ of the old one that came too late has one of the new one behind it that
- * did not. All of the above holds for the two READs as for the one.
+ * the old one, so when the READ of the old table came too late, the later READ of the new one finds
+ * the entry. All of the above holds for the two READs as for one.
  *
- * <p><b>Pending.</b> Where puts announce first, what was found by looking at a pending word's
- * newest version is confirmed by READing the neighbourhood and the root again: {@link
- * PendingVersions}.
+ * <p><b>Pending.</b> Where puts announce first, a result from a pending word's newest version is
+ * confirmed by READing the neighbourhood and the root again: {@link PendingVersions}.
  *
- * <p><b>Guessing.</b> Where a READ is a round trip, the object is READ where it lay last, between
- * the neighbourhood and the root. When the entry names that place the READ is the one that would
- * have followed: it executed after the neighbourhood's, with a map that the root behind it
- * confirms. Otherwise, or when one of the READs fails, it counts for nothing.
+ * <p><b>Guessing.</b> When a READ is a round trip, the place where the object lay last is READ
+ * between the neighbourhood and the root. When the entry names that place the object need not be
+ * READ again: this READ executed after the neighbourhood's, with a map that the root after it
+ * confirms. Otherwise, or when one of the READs fails, the guess is ignored.
  */
 public final class Get extends ReadOperation {
   static final long ABSENT = -1;
 
-
   /**
-   * Private copies that may fail their check before the server is asked: a place may be reused or
-   * cleaned meanwhile.
+   * How many private copies may fail their check before the server is asked: a place may be reused
+   * or cleaned meanwhile.
    */
   private static final int INVALID_MAX = 4;
 
   private static final int RESOLVES_MAX = 3;
 
   /**
-   * Look-ups repeated at once while entries move; then with pauses. A move takes about a
+   * Look-ups that are repeated at once while entries move; further ones pause. A move takes about a
    * microsecond.
    */
   private static final int MOVING_AT_ONCE_MAX = 64;
@@ -90,17 +88,17 @@ public final class Get extends ReadOperation {
   private long counterBefore;
   private long counterAfter;
 
-  /** The address of the neighbourhood that is looked at: the old table's or the new one's. */
+  /** The address of the current neighbourhood: the old table's or the new one's. */
   private long tableAt;
 
-  /** The offset that is READ with the look-up, or was; NONE when there is none. */
+  /** The offset that is READ with the look-up; NONE when there is none. */
   private int guess;
 
   private boolean mayGuess;
 
   private int candidate;
 
-  /** Whether the look-up confirms what the one before it found. */
+  /** Whether this look-up confirms the result of the one before. */
   private boolean confirming;
 
   private int head;
@@ -120,7 +118,7 @@ public final class Get extends ReadOperation {
     direct = new DirectGet(context, connections, copy);
   }
 
-  /** Makes the memory there; the first thing that happens to a slot. */
+  /** Makes the memory of the copy. Called first on each slot. */
   public void prepare() {
     copy.prepare(context.readSize().bytes());
   }
@@ -136,16 +134,16 @@ public final class Get extends ReadOperation {
   }
 
   /**
-   * The whole get, where it is a simple one.
+   * Runs the whole get at once in the common case.
    *
-   * @return false when {@link #begin} has to find out; nothing is under way then
+   * @return false when {@link #begin} must find out; nothing is under way then
    */
   public boolean runNow() {
     length = direct.run();
     return length >= 0;
   }
 
-  /** What {@link DirectGets} works with: the short form of this get. */
+  /** The short form of this get, for {@link DirectGets}. */
   DirectGet direct() {
     return direct;
   }
@@ -198,7 +196,10 @@ public final class Get extends ReadOperation {
     postLookUp();
   }
 
-  /** Decides what is READ with the look-up: once for a get, and not while the table is doubled. */
+  /**
+   * Decides which place is READ with the look-up: once for a get, and not while the table is
+   * resized.
+   */
   private void guess() {
     guess = VersionWord.NONE;
     if (mayGuess && map.nextTableKey == RegionMap.NONE) {
@@ -257,7 +258,10 @@ public final class Get extends ReadOperation {
     tryEntries(0);
   }
 
-  /** Tries the entries from {@code from} on: a tag is not a key, so every equal one counts. */
+  /**
+   * Tries the entries from {@code from} on: different keys may have equal tags, so every match is
+   * tried.
+   */
   private void tryEntries(int from) {
     for (int i = from;
         (i = Neighbourhood.nextMatch(UncheckedMemory.ALL, tableAt, keyWord, i)) >= 0;
@@ -294,7 +298,7 @@ public final class Get extends ReadOperation {
     lookUpAgain();
   }
 
-  /** Entries were moved, or words judged, while this looked. */
+  /** Looks up again, because entries moved, or words were judged, during the look-up. */
   private void lookUpAgain() {
     counts.absenceRetries++;
     if (++moving <= MOVING_AT_ONCE_MAX) {
@@ -327,7 +331,7 @@ public final class Get extends ReadOperation {
     postObjectPart(0, readLength, Step.READING_OBJECT);
   }
 
-  /** READs bytes of the object; {@code then} is the step that waits for them. */
+  /** READs bytes of the object; {@code then} is the step that waits for it. */
   private void postObjectPart(int from, int bytes, Step then) {
     readObject
         .id(WorkId.of(serial, slot))
@@ -374,7 +378,7 @@ public final class Get extends ReadOperation {
     postObjectPart(readLength, ObjectLayout.padded(objectBytes) - readLength, Step.READING_REST);
   }
 
-  /** The whole object is here, if it is one. */
+  /** Checks the object that was READ, which is complete if it is an object. */
   private void check() {
     context.readSize().met(ObjectLayout.padded(objectBytes));
     if (!copy.isWhole(objectBytes, place.positionMix())) {
@@ -393,7 +397,7 @@ public final class Get extends ReadOperation {
     }
   }
 
-  /** The object that was READ is not whole. */
+  /** Handles an object that is not whole. */
   private void onNotWhole() {
     if (!pending.looking()) {
       onInvalid();
@@ -407,7 +411,7 @@ public final class Get extends ReadOperation {
     }
   }
 
-  /** The result is known, if what it was concluded from holds. */
+  /** Concludes the result, if its premises still hold. */
   private void conclude() {
     if (pending.met()) {
       confirming = true;
@@ -446,8 +450,8 @@ public final class Get extends ReadOperation {
   }
 
   /**
-   * The word named something else by now, most likely; only the server says that an object is
-   * damaged.
+   * Handles an object that failed its check. Most likely the word names another place by now; only
+   * the server can tell that an object is damaged.
    */
   private void onInvalid() {
     counts.invalidObjects++;
@@ -498,10 +502,10 @@ public final class Get extends ReadOperation {
     if (ofSerial != serial || !step.isReading()) {
       return;
     }
-    // The other READs of this attempt end in nothing.
+    // The other READs of this attempt are ignored.
     serial++;
     if (guess != VersionWord.NONE && isLookingUp() && status != Status.FLUSHED) {
-      // It may be the guess that failed, which says nothing of the store.
+      // The failed READ may be the guess, which says nothing about the store.
       stalled = false;
       lookUp();
       return;

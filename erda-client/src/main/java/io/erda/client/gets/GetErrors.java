@@ -6,11 +6,11 @@ import io.erda.protocol.Result;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Status;
 
-/** What a get says when it can't tell what its key has. */
+/** The exceptions of a get that can't tell the value of its key. */
 public final class GetErrors {
   private GetErrors() {}
 
-  /** The structure counter stays odd: nobody finishes what the server had begun. */
+  /** The structure counter stays odd, because the server died while it moved entries. */
   static ErdaException diedMoving(String get, long counter) {
     return new ErdaException.Unavailable(
         get
@@ -47,7 +47,10 @@ public final class GetErrors {
         get + " fails its check, and the server says: " + Result.name(result));
   }
 
-  /** What a READ ended with that another one would end with, too; null when it may not. */
+  /**
+   * The exception for a READ whose status would be the same for another READ; null when it may not
+   * be.
+   */
   static ErdaException lasting(Get get, QueuePair queuePair, int status) {
     return switch (status) {
       case Status.DENIED, Status.UNTRUSTED ->

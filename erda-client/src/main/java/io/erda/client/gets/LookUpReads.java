@@ -9,11 +9,11 @@ import io.erda.rdma.QueuePair;
 import io.erda.rdma.Work;
 
 /**
- * The READs of one look-up, which are posted together: the key's neighbourhood; the object where it
- * is thought to lie, or the neighbourhood of the larger table while there are two; and the root.
- * The root's alone reports success: it was posted last, so it stands for all.
+ * The READs of one look-up, which are posted together: the key's neighbourhood; the guessed place
+ * of the object, or the neighbourhood of the larger table while there are two; and the root. Only
+ * the root's reports success: it was posted last, so all are complete then.
  *
- * <p>Where a queue pair has no room, posting goes on later with what is left.
+ * <p>When the queue pair has no room, the rest is posted later.
  */
 final class LookUpReads {
   private static final int NEIGHBOURHOOD = 0;
@@ -23,7 +23,7 @@ final class LookUpReads {
   private final PrivateCopy copy;
   private final Work readRoot = Work.read().signaled();
 
-  /** A neighbourhood, or the object. */
+  /** READs the other neighbourhood, or the object. */
   private final Work readOther = Work.read();
 
   private ObjectPlace guess;
@@ -35,9 +35,9 @@ final class LookUpReads {
   }
 
   /**
-   * Begins anew.
+   * Begins a look-up.
    *
-   * @param thought where the object is thought to lie; null where nobody knows
+   * @param thought the guessed place of the object; null when there is no guess
    * @param bytes to READ there
    */
   void begin(ObjectPlace thought, int bytes) {
@@ -46,7 +46,7 @@ final class LookUpReads {
     next = NEIGHBOURHOOD;
   }
 
-  /** Posts what is left. Returns whether that is all of it. */
+  /** Posts the remaining READs. Returns whether all are posted. */
   boolean post(Session session, RegionMap map, long keyWord, long wrId) {
     QueuePair queuePair = session.queuePair;
     if (next == NEIGHBOURHOOD) {

@@ -5,8 +5,8 @@ import io.erda.logstore.LogGeometry;
 import io.erda.logstore.ObjectChecksum;
 
 /**
- * Where an object lies that a version word names: the arithmetic from the offset in the word to the
- * region's remote key and the place in the region. Reused for the next one.
+ * The place of an object that a version word names: computes the region's remote key and the place
+ * in the region from the word's offset. Reused.
  */
 public final class ObjectPlace {
   public int head;
@@ -23,7 +23,9 @@ public final class ObjectPlace {
   /** Bytes up to the end of the segment, which no object crosses. */
   public long room;
 
-  /** Finds an offset of a head. Returns false when the map names no region there. */
+  /**
+   * Computes the place of an offset of a head. Returns false when the map names no region there.
+   */
   public boolean find(LogGeometry geometry, RegionMap map, int ofHead, int at) {
     head = ofHead;
     offset = at;

@@ -6,15 +6,15 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * What one look-up of a get or an iteration met of pending words, in a store whose puts announce
- * first: there the newest version of a pending word counts when it is whole, and the one before
- * while it is not (Erda paper, section 4.2). What was concluded from it holds if the words are the
- * same afterwards and nothing was judged meanwhile: decision "Announce first".
+ * The pending words that one look-up of a get or an iteration found, in a store whose puts announce
+ * first: there the newest version of a pending word counts when it is whole, else the one before it
+ * (Erda paper, section 4.2). A conclusion from it holds if the words are the same afterwards and no
+ * word was judged meanwhile: decision "Announce first".
  *
- * <p>Used again for the next look-up; allocates nothing.
+ * <p>Reused for the next look-up; allocates nothing.
  */
 public final class PendingVersions {
-  /** In place of the new table's neighbourhood: there is one table. */
+  /** Stands for the new table's neighbourhood when there is only one table. */
   public static final long NO_TABLE = -1;
 
   /** The words of the key's entries, in the old table's neighbourhood, then in the new one's. */
@@ -24,32 +24,33 @@ public final class PendingVersions {
   private long word;
   private boolean looking;
 
-  /** The offset that was found torn last; {@link VersionWord#NONE} when there is none. */
+  /** The offset whose object was last found torn; {@link VersionWord#NONE} when there is none. */
   private int torn;
 
-  /** A look-up begins. */
+  /** Begins a look-up. */
   public void begin() {
     met = false;
     looking = false;
     torn = VersionWord.NONE;
   }
 
-  /** Whether any were met: then the words have to be looked at again. */
+  /** Whether pending words were found: then the words must be read again. */
   public boolean met() {
     return met;
   }
 
-  /** Whether a word names a version that is to be looked at, though it is pending. */
+  /** Whether a word is pending and names a version that must be examined. */
   public static boolean counts(long word) {
     return VersionWord.pending(word) && VersionWord.newest(word) != VersionWord.NONE;
   }
 
   /**
-   * The newest version of a pending word is looked at. Notes the words at the first one.
+   * Begins to examine the newest version of a pending word. Notes all words of the key at the first
+   * one.
    *
    * @param tableAt where the neighbourhood lies that was READ of the old table
-   * @param nextAt the same of the new one, or {@link #NO_TABLE}
-   * @return its offset
+   * @param nextAt where that of the new one lies, or {@link #NO_TABLE}
+   * @return the version's offset
    */
   public int look(MemorySegment memory, long tableAt, long nextAt, long keyWord, long pendingWord) {
     if (!met) {
@@ -61,18 +62,18 @@ public final class PendingVersions {
     return VersionWord.newest(pendingWord);
   }
 
-  /** Whether what is being READ is the newest version of a pending word. */
+  /** Whether the newest version of a pending word is being READ. */
   public boolean looking() {
     return looking;
   }
 
-  /** A committed version is READ. */
+  /** Notes that a committed version is READ instead. */
   public void lookElsewhere() {
     looking = false;
   }
 
   /**
-   * What is looked at is not whole.
+   * Notes that the examined version is not whole.
    *
    * @return the offset of the version before, or {@link VersionWord#NONE}
    */
@@ -82,7 +83,7 @@ public final class PendingVersions {
     return VersionWord.older(word);
   }
 
-  /** The offset that was found torn, or {@link VersionWord#NONE}. */
+  /** The offset whose object was found torn, or {@link VersionWord#NONE}. */
   public int torn() {
     return torn;
   }
@@ -94,7 +95,7 @@ public final class PendingVersions {
     }
   }
 
-  /** Whether the neighbourhoods, READ again, have the same words of the key. */
+  /** Whether the neighbourhoods, READ again, have the same words for the key. */
   public boolean unchanged(MemorySegment memory, long tableAt, long nextAt, long keyWord) {
     for (int i = 0; i < words.length; i++) {
       if (words[i] != wordOf(memory, tableAt, nextAt, keyWord, i)) {
@@ -104,7 +105,7 @@ public final class PendingVersions {
     return true;
   }
 
-  /** The version word of an entry, or 0 when it is another key's, or there is none. */
+  /** The version word of an entry, or 0 when the entry is another key's, or there is none. */
   private static long wordOf(MemorySegment memory, long tableAt, long nextAt, long keyWord, int i) {
     long at = i < Neighbourhood.ENTRIES ? tableAt : nextAt;
     int index = i % Neighbourhood.ENTRIES;

@@ -19,14 +19,14 @@ import io.erda.rdma.MemoryRegion;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The memory of a get: the key, and what was READ. A get believes only what it finds here, where
- * nobody else stores.
+ * The memory of a get: the key, and the bytes that were READ. A get trusts only this copy, to which
+ * no other thread stores.
  *
- * <p>Layout: {@code root 64 | neighbourhood 256 | the one in the new table 256 | key 2048 |
- * object}. The object part grows on demand.
+ * <p>Layout: {@code root 64 | neighbourhood 256 | that of the new table 256 | key 2048 | object}.
+ * The object part grows on demand.
  *
- * <p>It is loaded by address, from {@link UncheckedMemory}. Only memory of {@link #own} is: offsets
- * are constants, or lengths that were compared with the copy's before.
+ * <p>It is loaded by address, through {@link UncheckedMemory}, which is safe because all addresses
+ * lie in {@link #own}: offsets are constants, or lengths that were compared with the copy's.
  */
 final class PrivateCopy {
   // Offsets in the region.
@@ -40,13 +40,13 @@ final class PrivateCopy {
 
   private final Device device;
 
-  /** Null until it is needed. Keeps the memory reachable as long as it is used. */
+  /** Null until it is needed. The field keeps the memory reachable while its addresses are used. */
   private RegisteredMemory own;
 
   private ObjectChecksum checksum;
   private long keyAt;
 
-  /** The copy as the device knows it. */
+  /** The copy as the device's registered memory. */
   MemoryRegion region;
 
   /** How many bytes of an object fit. */
@@ -64,7 +64,7 @@ final class PrivateCopy {
     this.device = device;
   }
 
-  /** Makes the memory there, for objects of {@code bytes} to begin with. */
+  /** Makes the memory, with room for objects of {@code bytes} at first. */
   void prepare(int bytes) {
     if (own == null) {
       allocate(Math.max(OBJECT_BYTES_MIN, ObjectLayout.padded(bytes)));
@@ -98,7 +98,10 @@ final class PrivateCopy {
     ALL.set(JAVA_LONG_UNALIGNED, to + last, key.get(JAVA_LONG_UNALIGNED, last));
   }
 
-  /** The key is stored by address: a longer one would overwrite what lies behind it. */
+  /**
+   * Whether the key's length is in range: it is stored by address, and a longer one would overwrite
+   * the bytes behind it.
+   */
   private boolean isKeyInRange() {
     return keyLength >= 1 && keyLength <= Protocol.KEY_BYTES_MAX;
   }
@@ -119,15 +122,17 @@ final class PrivateCopy {
 
   // The object.
 
-  /** Whether the object is whole and of this position. REQUIRES: {@code bytes} were READ. */
+  /**
+   * Whether the object is whole and was written for this position. REQUIRES: {@code bytes} were
+   * READ.
+   */
   boolean isWhole(int bytes, int positionMix) {
     return checksum.compute(OBJECT, bytes, positionMix) == ObjectLayout.checksum(ALL, objectAt);
   }
 
   /**
-   * Whether the object has the key. Words are compared, of which the last may begin inside the one
-   * before: most keys are a few words long, and the general comparison costs as much as ten of
-   * these.
+   * Whether the object has the key. Compares words, of which the last may overlap the one before:
+   * most keys are a few words long, and the general comparison costs as much as ten words.
    */
   boolean isKey() {
     long wanted = keyAt & ADDRESS;
@@ -158,13 +163,16 @@ final class PrivateCopy {
     return true;
   }
 
-  /** Copies the value. REQUIRES: the object is whole, and has so many bytes of value. */
+  /** Copies the value. REQUIRES: the object is whole, and its value has {@code length} bytes. */
   void copyValue(byte[] into, long length) {
     assert holdsValue(length) : length;
     MemorySegment.copy(ALL, JAVA_BYTE, objectAt + valueOffset(), into, 0, (int) length);
   }
 
-  /** Copies the value. REQUIRES: as above, and {@code into} is long enough. */
+  /**
+   * Copies the value. REQUIRES: as {@link #copyValue(byte[], long)}, and {@code into} is long
+   * enough.
+   */
   void copyValue(MemorySegment into, long length) {
     assert holdsValue(length) : length;
     MemorySegment.copy(ALL, objectAt + valueOffset(), into, 0, length);
@@ -178,7 +186,7 @@ final class PrivateCopy {
     return (long) ObjectLayout.KEY_OFFSET + keyLength;
   }
 
-  /** The memory, for a handler that looks at the value. */
+  /** The memory, for a handler that reads the value. */
   MemorySegment memory() {
     return own.segment;
   }
@@ -188,7 +196,7 @@ final class PrivateCopy {
     return OBJECT + valueOffset();
   }
 
-  // The memory itself.
+  // The memory of the copy.
 
   /**
    * Makes room for an object of {@code bytes}, of which the first {@code kept} are here already.

@@ -9,23 +9,23 @@ import io.erda.protocol.ErdaException;
 import io.erda.rdma.Status;
 
 /**
- * An operation that READs: what it does when the map that it reads with is old, when another server
- * has the store, and when a READ fails.
+ * An operation that READs: it handles an old map, a new incarnation of the server, and a failed
+ * READ.
  */
 public abstract class ReadOperation extends Operation {
   private static final int STALE_MAPS_MAX = 64;
   private static final int READ_ERRORS_MAX = 4;
 
   /**
-   * READs of one operation that may be flushed while READs are thought to outlive the server: the
-   * first may have been under way when the connection ended, another one says that they don't.
+   * READs of one operation that may be flushed although READs should outlive the server: the first
+   * may have been under way when the connection ended, a further one shows that READs do not go on.
    */
   private static final int LOST_READS_MAX = 1;
 
-  /** Tells the READs of one attempt from those of attempts that were given up. */
+  /** Distinguishes the READs of this attempt from those of attempts that were given up. */
   protected long serial;
 
-  /** The map of the store by which the present attempt reads. */
+  /** The region map that the present attempt uses. */
   protected RegionMap map;
 
   private int staleMaps;
@@ -39,14 +39,14 @@ public abstract class ReadOperation extends Operation {
   /** Looks up anew, with the newest map of the session. */
   protected abstract void lookUp();
 
-  /** It begins, or has got on: errors count from here. */
+  /** Resets the counts of errors, when the operation begins or has made progress. */
   protected final void forgetErrors() {
     staleMaps = 0;
     readErrors = 0;
   }
 
   /**
-   * Another server has this store: it may not have got as far as to accept connections.
+   * Handles a new incarnation: another server has this store, and may not accept connections yet.
    *
    * @param now the incarnation that the root shows
    */
@@ -61,7 +61,7 @@ public abstract class ReadOperation extends Operation {
   }
 
   /**
-   * The root shows another epoch than the map's.
+   * Handles a root that shows another epoch than the map's.
    *
    * @param now the epoch that the root shows
    */
@@ -83,19 +83,19 @@ public abstract class ReadOperation extends Operation {
     }
   }
 
-  /** Looks up anew when the server has told its newest map. */
+  /** Looks up anew once the server has sent its newest map. */
   protected final void refreshMap() {
     if (session.refreshMap()) {
       step = Step.WAIT_MAP;
     } else {
-      // Only a server can tell the new map, and this one is gone.
+      // Only a server can tell the new map, and the server is gone.
       needsServer = true;
       session = null;
       awaitSession();
     }
   }
 
-  /** A READ failed that another attempt may do better. */
+  /** Tries again after a READ failed in a way that another attempt may avoid. */
   protected final void retryAfter(int status) {
     boolean stale = status == Status.REMOTE_ACCESS;
     readErrors += stale ? 0 : 1;
@@ -109,8 +109,8 @@ public abstract class ReadOperation extends Operation {
                   + " times, the last one: "
                   + GetErrors.status(session.queuePair, status)));
     } else if (stale) {
-      // What was named was retired meanwhile: the map that named it is old. Nobody but another
-      // server that starts retires what a server left.
+      // The region or table was retired: the map that named it is old. What a dead server left is
+      // retired only by a server that starts.
       patient |= !session.ready();
       refreshMap();
     } else if (session.ready()

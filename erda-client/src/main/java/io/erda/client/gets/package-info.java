@@ -1,5 +1,5 @@
 /**
- * Gets: find the entry of a key, READ its object, check it, and read again when it was moved or
+ * Gets: find the entry of a key, READ its object, check it, and start again when it was moved or
  * replaced meanwhile (paper, section 4.3).
  *
  * <p>Read {@code Get} first: two one-sided READs, and when a key may be said to be absent. {@code

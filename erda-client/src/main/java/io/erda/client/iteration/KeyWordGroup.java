@@ -6,16 +6,16 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What an iteration has found behind one key word that it looks up by itself: the keys that it has
+ * What an iteration has found for one key word that it looks up separately: the keys that it has
  * given, so that none is given twice, and the version words whose objects are damaged.
  *
- * <p><b>Damage.</b> No key is known that the server could be asked for. But a word that two
- * look-ups of one epoch showed named its object all the time in between, because a place in the log
- * is used once in an epoch: the object was whole when the word was stored, so one that fails its
- * check between the two is damaged.
+ * <p><b>Damage.</b> The server can't be asked, because the key is unknown. But a place in the log
+ * is used once in an epoch: when two look-ups of one epoch show the same word, the word named its
+ * object all the time in between, and the object was whole when the word was stored. So an object
+ * that fails its check between the two is damaged.
  */
 final class KeyWordGroup {
-  /** How often an object must fail its check, look-up by look-up, until it is called damaged. */
+  /** How many look-ups must find that an object fails its check before it counts as damaged. */
   private static final int FAILURES_MAX = 4;
 
   private final List<byte[]> given = new ArrayList<>();
@@ -47,7 +47,7 @@ final class KeyWordGroup {
     return keyWord;
   }
 
-  /** Whether a key was not given before; from now on it was. */
+  /** Whether a key is given for the first time; notes it. */
   boolean give(byte[] key) {
     for (byte[] each : given) {
       if (Arrays.equals(each, key)) {
@@ -58,7 +58,10 @@ final class KeyWordGroup {
     return true;
   }
 
-  /** The object that a word of a look-up with a map names failed its check. Returns how often. */
+  /**
+   * Notes that the object of a word, looked up with a map, failed its check. Returns how often it
+   * did.
+   */
   int fails(long word, RegionMap map) {
     boolean again =
         failures > 0
@@ -77,7 +80,7 @@ final class KeyWordGroup {
     return failures >= FAILURES_MAX;
   }
 
-  /** The caller is told of damage: the object is left out from now on. */
+  /** Skips an object from now on; called when the caller is told of its damage. */
   void leaveOut(long word) {
     damaged.add(word);
     failures = 0;

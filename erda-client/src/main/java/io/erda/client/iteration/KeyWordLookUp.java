@@ -19,15 +19,14 @@ import io.erda.rdma.Work;
 import java.lang.foreign.ValueLayout;
 
 /**
- * How an iteration looks one key word up by itself: READs its neighbourhood and the root, then the
+ * The look-up of a single key word by an iteration: READs its neighbourhood and the root, then the
  * object of each match, and gives the next key that {@link KeyWordGroup} does not have. Where puts
- * announce first and a word is pending, what it finds is confirmed as that of a get: {@link
+ * announce first and a word is pending, its result is confirmed as a get's is: {@link
  * PendingVersions}.
  */
 abstract class KeyWordLookUp extends ReadOperation {
 
-
-  /** Look-ups repeated at once while entries move; then with pauses. */
+  /** Look-ups that are repeated at once while entries move; further ones pause. */
   private static final int MOVING_AT_ONCE_MAX = 64;
 
   private static final long PAUSE_NS_MIN = 1000;
@@ -38,14 +37,14 @@ abstract class KeyWordLookUp extends ReadOperation {
   final KeyWordGroup group = new KeyWordGroup();
   private final Work readEntries = Work.read();
 
-  /** The root behind the entries, or the object: a READ that something waits for. */
+  /** The READ that is awaited: the root after the entries, or the object. */
   private final Work readAwaited = Work.read().signaled();
 
   // The present attempt.
   private long counterBefore;
   private long counterAfter;
 
-  /** READs of entries that were posted. */
+  /** How many READs of entries were posted. */
   int posted;
 
   private int moving;
@@ -54,7 +53,7 @@ abstract class KeyWordLookUp extends ReadOperation {
   private int candidate;
   private final PendingVersions pending = new PendingVersions();
 
-  /** Whether the look-up confirms what the one before it found. */
+  /** Whether this look-up confirms the result of the one before. */
   private boolean confirming;
 
   private final ObjectPlace place = new ObjectPlace();
@@ -67,13 +66,13 @@ abstract class KeyWordLookUp extends ReadOperation {
     copy = new ScanCopy(context.device());
   }
 
-  /** Goes on with the next step of the look-up, by the map of this attempt. */
+  /** Goes on with the next step, by the map of this attempt. */
   abstract void goOn();
 
-  /** A key of the group was found: its object lies where the copy's objects begin. */
+  /** Handles a key of the group that was found: its object lies where the copy's objects begin. */
   abstract void found();
 
-  /** Entries were displaced while those of a stretch were READ. */
+  /** Handles that entries were displaced while those of a stretch were READ. */
   abstract void onStretchMoved();
 
   // The READs of entries.
@@ -115,7 +114,9 @@ abstract class KeyWordLookUp extends ReadOperation {
     }
   }
 
-  /** Whether the root that was READ lets the entries count; else another attempt is under way. */
+  /**
+   * Whether the root that was READ validates the entries; otherwise another attempt is under way.
+   */
   final boolean isRootAsExpected() {
     if (copy.incarnation() != map.incarnation) {
       onOtherIncarnation(copy.incarnation());
@@ -260,7 +261,7 @@ abstract class KeyWordLookUp extends ReadOperation {
     postObjectPart(readLength, ObjectLayout.padded(objectBytes) - readLength, Step.READING_REST);
   }
 
-  /** READs bytes of the object; {@code then} is the step that waits for them. */
+  /** READs bytes of the object; {@code then} is the step that waits for it. */
   private void postObjectPart(int from, int bytes, Step then) {
     post(
         readAwaited
@@ -288,7 +289,7 @@ abstract class KeyWordLookUp extends ReadOperation {
     }
   }
 
-  /** The whole object is here, if it is one. */
+  /** Checks the object that was READ, which is complete if it is an object. */
   final void check() {
     int at = ScanCopy.OBJECTS;
     context.readSize().met(ObjectLayout.padded(objectBytes));
@@ -299,7 +300,7 @@ abstract class KeyWordLookUp extends ReadOperation {
     }
   }
 
-  /** The object that was READ is not whole. */
+  /** Handles an object that is not whole. */
   private void onNotWhole() {
     if (!pending.looking()) {
       onInvalid();
@@ -314,11 +315,12 @@ abstract class KeyWordLookUp extends ReadOperation {
     }
   }
 
-  /** An object is here, or there are no more: that counts, if what it was concluded from holds. */
+  /** Concludes that an object was found, or that there are no more, if the premises still hold. */
   private void conclude() {
     if (pending.met()) {
       confirming = true;
-      // Not what another operation saw meanwhile: nothing may have been judged since the first.
+      // Not a counter that another operation has seen: no word may have been judged since the first
+      // look-up of this one.
       long counter = counterAfter;
       beginLookUp(Step.POST_LOOK_UP);
       counterBefore = counter;
@@ -363,7 +365,7 @@ abstract class KeyWordLookUp extends ReadOperation {
     }
   }
 
-  /** The word named something else by now, most likely. */
+  /** Handles an object that failed its check. Most likely the word names another place by now. */
   private void onInvalid() {
     counts.invalidObjects++;
     int failures = group.fails(candidates[candidate], map);

@@ -15,25 +15,24 @@ import io.erda.rdma.Status;
 import java.lang.foreign.MemorySegment;
 
 /**
- * An iteration over all keys, one-sided; each run of the operation brings it to the next key, or to
- * its end. The promise and the argument for it: {@code docs/decisions/2026-11-23-iterating.md}.
+ * An iteration over all keys, one-sided; each run of the operation moves it to the next key, or to
+ * its end. For its promise and the proof see {@code docs/decisions/2026-11-23-iterating.md}.
  *
- * <p>It goes by stretches of home buckets, in the order of {@link ScanOrder}. Of each it READs the
- * whole neighbourhoods, in the old table and then in the new one, and the root behind them. That
- * counts when the structure counter was even and the same before and after, as for {@code Get} that
- * finds no match: then every key that was there all the while is among the entries. Then it READs
- * their objects, many at a time, and gives their keys.
+ * <p>It takes stretches of home buckets, in the order of {@link ScanOrder}. Of each stretch it
+ * READs the whole neighbourhoods, in the old table and then in the new one, and then the root. The
+ * entries are valid when the structure counter was even and the same before and after, as for a
+ * {@code Get} that finds no match: then every key that was present all the time is among the
+ * entries. Then it READs their objects, many at a time, and gives their keys.
  *
- * <p>Where an entry's object is not there any more, is longer than was READ, or where a key word
- * was met twice, the key word is looked up by itself: {@link KeyWordLookUp}. So it is where puts
- * announce first and the word is pending.
+ * <p>When an entry's object is gone or longer than the READ, when a key word was found twice, or
+ * when puts announce first and the word is pending, the key word is looked up separately: {@link
+ * KeyWordLookUp}.
  */
 public final class Scan extends KeyWordLookUp {
-  /** In place of the length of a key: there are no more. */
+  /** Stands for the length of a key when there are no more keys. */
   public static final int END = -1;
 
-
-  // The iteration. What is here outlives a run, a connection and a server.
+  // The iteration. This state outlives a run, a connection and a server.
 
   /** Null before the iteration has seen the first map. */
   private ScanOrder order;
@@ -42,13 +41,13 @@ public final class Scan extends KeyWordLookUp {
 
   private final ScanEntries entries = new ScanEntries();
 
-  /** The map of regions by which {@link #entries} were READ. */
+  /** The region map with which {@link #entries} were READ. */
   private RegionMap entriesMap;
 
-  /** Whether the map was asked for because its table was smaller than one that was seen before. */
+  /** Whether the map was refreshed because its table was smaller than an earlier one. */
   private boolean askedForMap;
 
-  /** Whether {@link #entries} are those of the stretch that {@link #order} has come to. */
+  /** Whether {@link #entries} are those of the current stretch of {@link #order}. */
   private boolean inStretch;
 
   /** Objects that were READ and whose keys are still to be given, and key words to be looked up. */
@@ -64,17 +63,16 @@ public final class Scan extends KeyWordLookUp {
     super(context, connections, listener, slot);
   }
 
-  /** A new iteration begins. REQUIRES: none is being run. */
+  /** Begins a new iteration. REQUIRES: none is being run. */
   public void rewind() {
     rewind(null, false);
   }
 
   /**
-   * An iteration goes on where another one has come to, of this client or of another one of the
-   * store.
+   * Continues an iteration of this client or of another client of the store.
    *
-   * @param from its order, which is this iteration's from now on; null: from the beginning
-   * @param ofOneStretch whether it ends behind one stretch, with the order at the next one
+   * @param from the iteration's order, which this one owns from now on; null: from the beginning
+   * @param ofOneStretch whether to end after one stretch, with the order at the next one
    */
   public void rewind(ScanOrder from, boolean ofOneStretch) {
     copy.prepare();
@@ -87,12 +85,12 @@ public final class Scan extends KeyWordLookUp {
     keyLength = 0;
   }
 
-  /** How far the iteration has come; null when it has not begun. */
+  /** How far the iteration is; null when it has not begun. */
   public ScanOrder order() {
     return order;
   }
 
-  /** Comes to the next key where it is here already. Returns false when {@link #begin} has to. */
+  /** Moves to the next key if it has been READ already. Returns false when {@link #begin} must. */
   public boolean runNow() {
     if (!batch.hasFound()) {
       return false;
@@ -176,8 +174,8 @@ public final class Scan extends KeyWordLookUp {
   }
 
   /**
-   * Where the iteration comes from another client, this one's map may be the older of the two. If
-   * it is not, the table was halved.
+   * Handles a smaller table than before: an iteration continued from another client may have seen a
+   * newer map than this client has. When the map is current, the table was halved.
    */
   private void onSmallerTable() {
     if (session.map != map) {
@@ -188,7 +186,10 @@ public final class Scan extends KeyWordLookUp {
     }
   }
 
-  /** No READ of entries reports success: the root's, posted behind them, stands for all. */
+  /**
+   * READs the entries. None of these READs reports success: that of the root, posted after them,
+   * stands for all.
+   */
   private void postTable() {
     int ofTable = order.ranges(map.buckets);
     int all = ofTable + (isResizing() ? order.ranges(map.nextBuckets) : 0);
@@ -264,7 +265,7 @@ public final class Scan extends KeyWordLookUp {
     goOn();
   }
 
-  // What completes.
+  // Completions.
 
   /** A READ of this operation completed. */
   public void onRead(long ofSerial) {
@@ -288,7 +289,7 @@ public final class Scan extends KeyWordLookUp {
     if (ofSerial != serial || !step.isReading()) {
       return;
     }
-    // The other READs of this attempt end in nothing.
+    // The other READs of this attempt are ignored.
     serial++;
     stalled = false;
     boolean denied = status == Status.DENIED || status == Status.UNTRUSTED;
@@ -304,7 +305,7 @@ public final class Scan extends KeyWordLookUp {
                       ? session.queuePair.lostRegion()
                       : GetErrors.status(session.queuePair, status))));
     } else if (lost && (step == Step.POST_OBJECTS || step == Step.READING_OBJECTS)) {
-      // Nothing says which of them it was.
+      // Which READ failed is unknown.
       batch.lookUpAll();
       endBatch();
     } else if (lost) {
@@ -346,12 +347,12 @@ public final class Scan extends KeyWordLookUp {
 
   // What was found.
 
-  /** The key that the iteration has come to. */
+  /** The current key. */
   public MemorySegment key() {
     return copy.memory.asSlice(objectAt + ObjectLayout.KEY_OFFSET, keyLength);
   }
 
-  /** Its value. */
+  /** The current value. */
   public MemorySegment value() {
     return copy.memory.asSlice(
         objectAt + ObjectLayout.KEY_OFFSET + (long) keyLength,

@@ -14,14 +14,13 @@ import io.erda.rdma.QueuePair;
 import io.erda.rdma.Work;
 
 /**
- * The objects that a {@link Scan} READs at a time, those of the next entries of its stretch: where
- * they are READ from, which of them are whole, and which key words have to be looked up by
- * themselves instead.
+ * The objects of the next entries of a stretch, which a {@link Scan} READs at a time: their places,
+ * which of them are whole, and which key words must be looked up separately.
  */
 final class ScanBatch {
   private static final int OBJECTS_MAX = 32;
 
-  /** The first entry whose object was not READ, and the one behind those of this batch. */
+  /** The first entry whose object was not READ, and the first entry after this batch. */
   private int nextEntry;
 
   private int endEntry;
@@ -37,19 +36,19 @@ final class ScanBatch {
   private int posted;
   private int stride;
 
-  /** Key words of earlier entries that are still to be looked up; those of this batch. */
+  /** Key words of earlier batches that are still to be looked up, and those of this batch. */
   private final long[] lookUps = new long[OBJECTS_MAX];
 
   private int lookUpCount;
   private int newLookUps;
 
-  /** Where objects lie in the copy whose keys are still to be given. */
+  /** The places in the copy of objects whose keys are still to be given. */
   private final int[] found = new int[OBJECTS_MAX];
 
   private int foundCount;
   private int foundTold;
 
-  /** Nothing of what was gathered counts; the next entry is the first. */
+  /** Drops everything gathered; the next entry is the first. */
   void rewind() {
     nextEntry = 0;
     lookUpCount = 0;
@@ -65,9 +64,9 @@ final class ScanBatch {
   /**
    * Finds the places of the next entries' objects. REQUIRES: nothing of the batch before is left.
    *
-   * @param entriesMap what the entries were READ with
-   * @param map the newest
-   * @param stride bytes to READ of each
+   * @param entriesMap the map that the entries were READ with
+   * @param map the newest map
+   * @param stride bytes to READ of each object
    * @param capacity bytes that there is room for
    */
   void gather(
@@ -99,9 +98,9 @@ final class ScanBatch {
   }
 
   /**
-   * Finds the object of an entry, which may have been READ with an older map. Where the region is
-   * another one by now, its place may hold a whole object of the same key that is not published: a
-   * word means something in the generation alone in which it was READ.
+   * Finds the object of an entry, which may have been READ with an older map. The generations must
+   * agree: in a later region the same place may hold a whole object of the same key that is not
+   * published.
    */
   private boolean find(
       long keyWord, long word, RegionMap entriesMap, RegionMap map, LogGeometry geometry) {
@@ -123,15 +122,15 @@ final class ScanBatch {
     return size == 0;
   }
 
-  /** Objects to READ. */
+  /** How many objects to READ. */
   int size() {
     return size;
   }
 
   /**
-   * Posts what is left of the READs; the last one's completion stands for all.
+   * Posts the remaining READs; the last one's completion stands for all.
    *
-   * @return false when the queue pair is full: to be called again
+   * @return false when the queue pair is full: call it again
    */
   boolean post(QueuePair queuePair, long workId, MemoryRegion into) {
     for (; posted < size; posted++) {
@@ -145,7 +144,7 @@ final class ScanBatch {
     return true;
   }
 
-  /** Looks at what was READ. */
+  /** Checks the objects that were READ. */
   void check(ScanCopy copy, ReadSize readSize, KeyHash keyHash, int heads) {
     foundCount = 0;
     foundTold = 0;
@@ -163,14 +162,17 @@ final class ScanBatch {
     }
   }
 
-  /** Each of them is looked up by itself. */
+  /** Makes every object of the batch be looked up separately. */
   void lookUpAll() {
     for (int i = 0; i < size; i++) {
       lookUps[newLookUps++] = keyWords[i];
     }
   }
 
-  /** The batch is over: what it left to do counts, and the next one is of the entries behind. */
+  /**
+   * Ends the batch: its remaining look-ups are kept, and the next batch begins with the entries
+   * behind it.
+   */
   void end() {
     nextEntry = endEntry;
     lookUpCount = newLookUps;
@@ -194,7 +196,7 @@ final class ScanBatch {
     return found[foundTold++];
   }
 
-  /** One object was found by a look-up. REQUIRES: no other one is left. */
+  /** Notes an object that a look-up found. REQUIRES: no other one is left. */
   void setFound(int at) {
     found[0] = at;
     foundCount = 1;

@@ -11,11 +11,11 @@ import io.erda.rdma.MemoryRegion;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The memory of an iteration: what it READ of the root, the tables and the log. It believes only
- * what it finds here, where nobody else stores.
+ * The memory of an iteration: its copies of the root, the tables and the log. It trusts only these,
+ * to which no other thread stores.
  *
- * <p>Layout: {@code root 64 | entries 65536 | objects}. The objects' part grows for one that is
- * longer. It is made when the first iteration begins and kept for the next one.
+ * <p>Layout: {@code root 64 | entries 65536 | objects}. The objects' part grows for a longer
+ * object. The memory is made when the first iteration begins and kept for the next one.
  */
 final class ScanCopy {
   static final int ROOT = 0;
@@ -42,7 +42,7 @@ final class ScanCopy {
     this.device = device;
   }
 
-  /** Makes the memory there. */
+  /** Makes the memory, unless it is there. */
   void prepare() {
     if (own == null) {
       allocate(OBJECT_BYTES_MIN);
@@ -62,11 +62,11 @@ final class ScanCopy {
   }
 
   /**
-   * Whether a whole object lies at {@code at} that was written for a position and has a key with a
-   * key word.
+   * The length of the object at {@code at}, if it is whole, was written for a position and has a
+   * key with a key word.
    *
    * @param fetched bytes that were READ
-   * @return its bytes, without padding; 0: none
+   * @return its bytes, without padding; 0 when it is no such object
    */
   int wholeBytes(int at, int fetched, int positionMix, long keyWord, KeyHash hash, int heads) {
     int bytes = checksum.validBytes(at, fetched, positionMix);

@@ -8,13 +8,13 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * The entries of one stretch of an iteration, each key word once. Where a key word was met twice,
+ * The entries of one stretch of an iteration, each key word once. When a key word was found twice,
  * because its entry was moved to the new table between two READs or because two keys share it,
- * {@link #versionWord} is {@link #LOOK_UP}: only a look-up of that key word alone tells. So it is
- * for a pending word where puts announce first.
+ * {@link #versionWord} is {@link #LOOK_UP}: the key word must be looked up separately. The same
+ * holds for a pending word when puts announce first.
  */
 final class ScanEntries {
-  /** In place of a version word. */
+  /** Stands for a version word when the key word must be looked up. */
   static final long LOOK_UP = 0;
 
   private static final int PLACES_MAX = 4 * ScanOrder.SLOTS_MAX;
@@ -23,17 +23,24 @@ final class ScanEntries {
   private final long[] keyWords = new long[ScanOrder.SLOTS_MAX];
   private final long[] versionWords = new long[ScanOrder.SLOTS_MAX];
 
-  /** By the key word's spread bits: one more than its index; 0: none. Open addressing. */
+  /**
+   * A hash table with open addressing, by the key word's spread bits: the key word's index plus
+   * one, or 0 when free.
+   */
   private final int[] places = new int[PLACES_MAX];
 
   private int shift;
   private int mask;
   private int size;
 
-  /** Says which key words were taken already. */
+  /** Knows which key words were taken already. */
   private ScanOrder order;
 
-  /** Begins anew, for what so many slots may hold that belong to a stretch of an order. */
+  /**
+   * Begins a stretch of an order.
+   *
+   * @param slots how many slots may hold its entries
+   */
   void clear(int slots, ScanOrder ofStretch) {
     order = ofStretch;
     int bits = 64 - Long.numberOfLeadingZeros(2L * slots);
@@ -56,7 +63,7 @@ final class ScanEntries {
   }
 
   /**
-   * Takes what one READ of a table fetched: the entries whose home is in the range, wherever in its
+   * Takes the entries of one READ of a table whose home is in the range, wherever in its
    * neighbourhood they lie.
    *
    * @param at where the copy begins in {@code memory}
@@ -78,7 +85,7 @@ final class ScanEntries {
       long versionWord = Neighbourhood.versionWord(memory, at, i);
       long keyWord = Neighbourhood.keyWord(memory, at, i);
       boolean undecided = announces && PendingVersions.counts(versionWord);
-      // Free, moved to the new table, or a first version that is not decided.
+      // The entry is free, was moved to the new table, or has an undecided first version.
       boolean valueless =
           keyWord == 0
               || versionWord == 0
@@ -94,7 +101,7 @@ final class ScanEntries {
   /**
    * Whether an entry belongs to the range.
    *
-   * @param bucket its home, counted from the range's first
+   * @param bucket its home, relative to the range's first bucket
    */
   private static boolean isHome(long bucket, int count) {
     return bucket >= 0 && bucket < count;

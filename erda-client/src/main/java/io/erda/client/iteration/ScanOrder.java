@@ -4,24 +4,24 @@ import io.erda.hashtable.Entry;
 import io.erda.hashtable.Neighbourhood;
 
 /**
- * The order in which an iteration takes the keys: by the low bits of their tags, as many as the
- * home buckets of the table had when it began (the <em>base</em>). That order outlives every
- * doubling, because a doubling only adds a bit above: the keys of one bucket are those of two
- * buckets then, as far apart as the old table was long.
+ * The order in which an iteration takes the keys: by the low bits of their tags, as many as select
+ * a home bucket in the table that it began with (the <em>base</em>). That order survives every
+ * doubling, because a doubling only adds a higher bit: the keys of one bucket are then in two
+ * buckets, as far apart as the old table was long.
  *
- * <p>A table that was halved has fewer buckets than the base. Then the order begins anew, with that
- * table as its base, so that what is left costs no more than the table of now; and it remembers
- * what was {@link #isTaken taken}, which is a condition on the tag alone and stays so for good.
+ * <p>A table that was halved has fewer buckets than the base. Then the order begins anew with that
+ * table as its base, so that the rest costs no more than the current table; and it remembers which
+ * keys were {@link #isTaken taken}, a condition on the tag alone.
  *
  * <p>The keys are taken by <em>stretches</em>: {@link #count} home buckets from {@link #first} on,
  * modulo {@link #modulus}. In a table of n buckets a stretch is n / modulus <em>ranges</em> of
  * neighbouring buckets, each of which one READ fetches, with the slots that its last bucket's
  * neighbourhood needs behind it.
  *
- * <p>A table that has become much larger than the base would make even one bucket of the base more
- * ranges than fit. Such a bucket is cut into parts by the bits above the base's, and the parts are
- * taken in the order of these bits reversed: then a further bit only cuts the parts that are left,
- * and none that was taken comes again.
+ * <p>In a table much larger than the base even one bucket of the base may be too many ranges. Such
+ * a bucket is cut into parts by the bits above the base's, and the parts are taken in the order of
+ * these bits reversed: then a further bit only cuts the parts that are left, and no part is taken
+ * twice.
  */
 public final class ScanOrder {
   /** Entries that the READs of one stretch fetch at most. */
@@ -40,12 +40,12 @@ public final class ScanOrder {
   /** The first bucket of the base that was not taken, or not wholly. */
   private long bucket;
 
-  /** Into how many parts it is cut, log2; and the part that comes next. */
+  /** The number of parts that the bucket is cut into, log2, and the next part. */
   private int level;
 
   private long part;
 
-  /** Buckets that the next stretch has at most. */
+  /** The most buckets that the next stretch may have. */
   private int countMax = 1;
 
   private int count;
@@ -59,8 +59,8 @@ public final class ScanOrder {
 
   /**
    * @param buckets of the table
-   * @param nextBuckets of the table that it is being resized into; 0: of none. The smaller one is
-   *     the base
+   * @param nextBuckets of the table that it is being resized into; 0: none. The smaller one is the
+   *     base
    */
   public ScanOrder(long buckets, long nextBuckets) {
     this.base = fewest(buckets, nextBuckets);
@@ -68,9 +68,9 @@ public final class ScanOrder {
 
   /**
    * How far an iteration came while the table had one base: all buckets below {@code bucket} were
-   * taken, and of that bucket the parts below {@code part}.
+   * taken, and the parts of that bucket below {@code part}.
    *
-   * @param before how far it came with the bases before this one; null: there was none
+   * @param before how far it came with earlier bases; null when there were none
    */
   private record Taken(long base, long bucket, int level, long part, Taken before) {
     boolean has(long keyWord) {
@@ -83,7 +83,7 @@ public final class ScanOrder {
     }
   }
 
-  /** Whether an entry's key was taken in an order of which only this is remembered. */
+  /** Whether an entry's key was taken under an earlier base. */
   boolean isTaken(long keyWord) {
     for (Taken one = taken; one != null; one = one.before) {
       if (one.has(keyWord)) {
@@ -99,10 +99,10 @@ public final class ScanOrder {
   }
 
   /**
-   * Whether the order can go on as it is. Where it can't, {@link #take} begins it anew.
+   * Whether the order can go on as it is. Otherwise {@link #take} begins it anew.
    *
    * @param buckets of the table
-   * @param nextBuckets of the table that it is being resized into; 0: of none
+   * @param nextBuckets of the table that it is being resized into; 0: none
    */
   boolean fits(long buckets, long nextBuckets) {
     return fewest(buckets, nextBuckets) >= modulus();
@@ -116,7 +116,7 @@ public final class ScanOrder {
    * Decides how long the next stretch is.
    *
    * @param buckets of the table
-   * @param nextBuckets of the table that it is being resized into; 0: of none
+   * @param nextBuckets of the table that it is being resized into; 0: none
    */
   void take(long buckets, long nextBuckets) {
     if (!fits(buckets, nextBuckets)) {
@@ -140,7 +140,7 @@ public final class ScanOrder {
     part = 0;
   }
 
-  /** The stretch was taken: the next one may be twice as long. */
+  /** Notes that the stretch was taken: the next one may be twice as long. */
   void taken() {
     if (level == 0) {
       bucket += count;
@@ -151,7 +151,7 @@ public final class ScanOrder {
   }
 
   private void takePart() {
-    // One is added at the highest of the level's bits, and carried downwards.
+    // Adds one at the highest of the level's bits, and carries downwards.
     long reversed = (Long.reverse(part) >>> -level) + 1;
     if (reversed == 1L << level) {
       bucket++;
@@ -162,17 +162,17 @@ public final class ScanOrder {
     }
   }
 
-  /** The stretch could not be read in one go: the next one is half as long. */
+  /** Notes that the stretch was too long to read at once: the next one is half as long. */
   void tooLong() {
     countMax = Math.max(1, count / 2);
   }
 
-  /** Home buckets of the stretch in one range. */
+  /** Number of home buckets of the stretch in one range. */
   int count() {
     return count;
   }
 
-  /** Slots that the READ of one range fetches. */
+  /** Number of slots that the READ of one range fetches. */
   int slots() {
     return count + PADDING;
   }
@@ -185,7 +185,7 @@ public final class ScanOrder {
     return bucket + part * base;
   }
 
-  /** Ranges of the stretch in a table of so many buckets. */
+  /** Number of ranges of the stretch in a table of {@code buckets}. */
   int ranges(long buckets) {
     return (int) (buckets / modulus());
   }

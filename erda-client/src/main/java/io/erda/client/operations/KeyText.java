@@ -5,8 +5,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.HexFormat;
 
 /**
- * A key in one line, for messages: quoted where it is printable ASCII, else in hexadecimal; cut
- * when it is long.
+ * A key in one line, for messages: quoted when it is printable ASCII, else in hexadecimal; cut when
+ * it is long.
  */
 public final class KeyText {
   private static final int BYTES_MAX = 64;

@@ -11,25 +11,25 @@ import java.util.Objects;
 
 /**
  * One operation in flight, reused for the next. A state machine: {@code step} says what it waits
- * for; completions, responses and the turns of the client advance it. Whatever can't go on at once
- * (queue full, no connection) is taken up again in a later turn.
+ * for; completions, responses and the turns of the client advance it. A step that can't be done at
+ * once (queue full, no connection) is tried again in a later turn.
  */
 public abstract class Operation {
-  /** Hears of operations that begin and end. */
+  /** Is told of operations that begin and end. */
   public interface Listener {
     void opened();
 
     void ended(Operation operation);
   }
 
-  /** How often one operation goes on after its connection was lost. */
+  /** After how many lost connections an operation still goes on. */
   private static final int SESSIONS_LOST_MAX = 3;
 
   protected final ClientContext context;
   protected final Connections connections;
   private final Listener listener;
 
-  /** Place of its request in every session. */
+  /** The number of its request's place in every session. */
   public final int slot;
 
   public Step step = Step.IDLE;
@@ -46,19 +46,27 @@ public abstract class Operation {
   public boolean stamped;
   public long wakeNs;
 
-  /** Whether it can't go on without a server. */
+  /** Whether the operation can't go on without a server. */
   protected boolean needsServer;
 
-  /** Whether a server is starting: then no connection yet is no reason to give up early. */
+  /**
+   * Whether a server is starting: then the operation does not give up early for lack of a
+   * connection.
+   */
   public boolean patient;
 
-  /** Attempts to connect that had begun when it began to wait: they decide nothing for it. */
+  /**
+   * The number of attempts to connect when the operation began to wait: their failures do not end
+   * it.
+   */
   public long attemptsBefore;
 
   public Session session;
   private int sessionsLost;
 
-  /** Why it does not go on with another connection: its time is over. Null while it is not. */
+  /**
+   * Why the operation does not go on with another connection: it timed out. Null while it has not.
+   */
   private String tooLate;
 
   protected Operation(ClientContext context, Connections connections, Listener listener, int slot) {
@@ -68,51 +76,54 @@ public abstract class Operation {
     this.slot = slot;
   }
 
-  /** Whether there is a connection that it could go on with. */
+  /** Whether there is a connection that the operation can go on with. */
   public boolean hasSession() {
     return connections.readSession(needsServer) != null;
   }
 
-  /** Starts over, with the connection there is. */
+  /** Starts over with the current connection. */
   public abstract void restart();
 
   /** Goes on where a post was refused. */
   public abstract void resume();
 
   /**
-   * The response to its request arrived. Its bytes are from outside; {@code length} was compared
-   * with the header.
+   * Takes the response to this operation's request. Its bytes are untrusted; {@code length} has
+   * been compared with the header.
    */
   public abstract void onResponse(
       int type, int result, MemorySegment memory, long base, int length);
 
-  /** Whether a request of its own was posted that may take effect. */
+  /** Whether a request of this operation was posted that may take effect. */
   public boolean published() {
     return false;
   }
 
-  /** Whether one may have been posted: an exception may have cut the sending itself short. */
+  /** Whether such a request may have been posted: an exception may have interrupted the sending. */
   protected boolean mayHaveBeenSent() {
     return published();
   }
 
-  /** Whether a server that is through with its request has thereby decided what becomes of it. */
+  /** Whether the operation is decided when a server has finished with its request. */
   protected boolean isDecidedByItsRequest() {
     return true;
   }
 
-  /** Whether a session whose server is gone is still good for what this waits for. */
+  /** Whether a session whose server is gone suffices for what this operation waits for. */
   protected boolean outlives(Session lost) {
     return false;
   }
 
-  /** It ended: {@link #error} says how. Whoever asked was not told yet. */
+  /**
+   * Called when the operation has ended, before its outcome is told; {@link #error} says how it
+   * ended.
+   */
   protected void onEnded() {}
 
   /** Names the operation in messages. */
   public abstract String describe();
 
-  /** Tells whoever asked. */
+  /** Tells the outcome to the handler. */
   protected abstract void deliver(OperationHandler handler);
 
   public final boolean active() {
@@ -141,7 +152,7 @@ public abstract class Operation {
   }
 
   public final void fail(ErdaException reason) {
-    // Without a reason it would be taken for a success.
+    // An error without a reason would count as success.
     error = Objects.requireNonNull(reason, "reason");
     finish();
   }
@@ -165,8 +176,8 @@ public abstract class Operation {
   }
 
   /**
-   * The connection is gone, or good for nothing any more. A request that the server did not take is
-   * as if it had never been sent.
+   * Handles the loss of the connection. A request that the server did not take counts as never
+   * sent.
    */
   public final void onSessionLost(Session lost) {
     if (session != lost || outlives(lost)) {
@@ -192,7 +203,7 @@ public abstract class Operation {
     }
   }
 
-  /** The client is closed. */
+  /** Ends the operation because the client is closed. */
   public final void onClosed(Session ended) {
     String what = describe() + ": the client was closed";
     fail(
@@ -205,7 +216,10 @@ public abstract class Operation {
     return ended.unknown(slot, describe(), isDecidedByItsRequest());
   }
 
-  /** An exception ended the work on it, nobody knows where. REQUIRES: its connection was failed. */
+  /**
+   * Ends the operation after an exception interrupted it at an unknown point. REQUIRES: its
+   * connection was failed.
+   */
   public final void cutShort(String why) {
     Session used = session;
     assert used == null || used.failed() : "its connection is still used";
@@ -216,8 +230,8 @@ public abstract class Operation {
   }
 
   /**
-   * The time is over. Whatever was posted is taken back by ending the connection; where the server
-   * has it in its hands by then, its answer is waited for, for a bounded time.
+   * Ends the operation after its time-out. Posted requests are taken back by ending the connection;
+   * when the server has taken the request by then its answer is awaited, for a bounded time.
    */
   public final void expire() {
     if (tooLate != null) {
@@ -236,7 +250,7 @@ public abstract class Operation {
     }
   }
 
-  /** The file that could not be reached last, and why, in brackets; empty where none is known. */
+  /** The file that could not be reached last, and why, in brackets; empty when none is known. */
   public static String unreached(QueuePair queuePair) {
     String why = queuePair.unreached();
     return why.isEmpty() ? "" : " (" + why + ")";

@@ -4,13 +4,13 @@ import io.erda.client.OperationHandler;
 import java.lang.reflect.UndeclaredThrowableException;
 
 /**
- * How many operations are in flight, and those of an asynchronous client that have ended and whose
- * handler was not told yet. Each is told once, in the order in which they ended, between two steps
- * of the client and never in the middle of one: whatever the handler does, submits or throws finds
- * the client in order.
+ * Counts the operations in flight, and holds those of an asynchronous client that have ended and
+ * whose outcome the handler was not told yet. Each is told once, in the order in which they ended,
+ * and only between two steps of the client: so the client's state is consistent whatever the
+ * handler does, submits or throws.
  */
 public final class Outcomes implements Operation.Listener {
-  /** Null for a blocking client: whoever began an operation looks how it ended. */
+  /** Null for a blocking client, which examines its operations itself. */
   private final OperationHandler handler;
 
   /** A ring; each operation is in it at most once. */
@@ -19,17 +19,19 @@ public final class Outcomes implements Operation.Listener {
   private int first;
   private int count;
 
-  /** Operations that have begun and that nobody was told of. */
+  /** Operations that have begun and whose end was not told. */
   private int active;
 
-  /** Whether some have begun since this was asked last. */
+  /** Whether some have begun since the last {@link #takeBegun}. */
   private boolean begun;
 
-  /** What handlers threw since {@link #rethrow}: the first, with the others as suppressed ones. */
+  /**
+   * What handlers threw since {@link #rethrow}: the first exception, with the others suppressed.
+   */
   private Throwable thrown;
 
   /**
-   * @param handler hears how operations end, or null
+   * @param handler is told how operations end; null for a blocking client
    */
   public Outcomes(OperationHandler handler, int operations) {
     this.handler = handler;
@@ -40,13 +42,13 @@ public final class Outcomes implements Operation.Listener {
     return active;
   }
 
-  /** Whether some are active beside one that has just ended. */
+  /** Whether operations are active beside one that has just ended. */
   public boolean othersActive() {
-    // Of a blocking client that one is not counted any more.
+    // A blocking client does not count the ended one any more.
     return active > (handler == null ? 0 : 1);
   }
 
-  /** Whether operations have begun since this was asked last. */
+  /** Whether operations have begun since the last call. */
   public boolean takeBegun() {
     boolean some = begun;
     begun = false;
@@ -68,7 +70,7 @@ public final class Outcomes implements Operation.Listener {
     }
   }
 
-  /** An operation of an asynchronous client ended in the call that submitted it. */
+  /** Notes an operation of an asynchronous client that ended in the call that submitted it. */
   public void endedAtOnce(Operation operation) {
     active++;
     operation.error = null;
@@ -82,10 +84,11 @@ public final class Outcomes implements Operation.Listener {
   }
 
   /**
-   * Tells the handler of all that have ended so far. Of what ends because the handler submits, it
-   * hears the next time, so that a handler that always submits does not keep this from returning.
+   * Tells the handler of all operations that have ended so far. An operation that the handler
+   * submits meanwhile is told in the next call, so that a handler that always submits can't keep
+   * this from returning.
    *
-   * @return how many
+   * @return how many operations were told
    */
   public int tell() {
     int now = count;
@@ -121,17 +124,17 @@ public final class Outcomes implements Operation.Listener {
     }
   }
 
-  /** Throws what handlers threw, if they did. */
+  /** Throws what handlers threw, if any did. */
   public void rethrow() {
     Throwable e = thrown;
     thrown = null;
     switch (e) {
       case null -> {
-        // Nobody threw.
+        // No handler threw.
       }
       case RuntimeException unchecked -> throw unchecked;
       case Error error -> throw error;
-      // Handlers declare no checked exception, and may throw one all the same.
+      // Handlers declare no checked exceptions, but may still throw one.
       default -> throw new UndeclaredThrowableException(e);
     }
   }

@@ -15,7 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Asks for the server's figures, page by page; or asks it to clean, then for them. Allocates; it is
+ * Asks the server for its figures, page by page, optionally after asking it to clean. Allocates;
  * not for hot paths.
  */
 public final class StatsQuery extends Operation {
@@ -25,7 +25,7 @@ public final class StatsQuery extends Operation {
   public Map<String, Long> figures;
   private int next;
 
-  /** The head that is cleaned before; −1 for all. */
+  /** The head that the server is first asked to clean; −1 for all. */
   private int clean;
 
   public StatsQuery(ClientContext context, Connections connections, Listener listener, int slot) {
@@ -36,7 +36,7 @@ public final class StatsQuery extends Operation {
     begin(NOTHING);
   }
 
-  /** Asks the server to clean a head, −1 for all, first. */
+  /** Begins by asking the server to clean a head, −1 for all. */
   public void beginCleaning(int head) {
     begin(head);
   }

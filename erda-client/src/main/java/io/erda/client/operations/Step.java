@@ -3,33 +3,33 @@ package io.erda.client.operations;
 import io.erda.client.connections.Connections;
 
 /**
- * What an {@link Operation} waits for. {@code POST_…} are those whose message, READ or WRITE could
- * not be posted yet, because a queue was full: {@link Operation#resume} posts it.
+ * What an {@link Operation} waits for. In a step {@code POST_…} a message, READ or WRITE could not
+ * be posted yet, because a queue was full: {@link Operation#resume} posts it.
  */
 public enum Step {
-  /** Its slot is free. */
+  /** The slot is free. */
   IDLE,
 
-  /** It ended; whoever asked was not told yet. */
+  /** The operation ended; its outcome was not told yet. */
   DONE,
 
-  /** A connection that will do: see {@link Connections#readSession}. */
+  /** A suitable connection: see {@link Connections#readSession}. */
   WAIT_SESSION,
 
-  /** A newer region map of its session. */
+  /** A newer region map of the session. */
   WAIT_MAP,
 
-  /** {@link Operation#wakeNs}. */
+  /** A pause until {@link Operation#wakeNs}. */
   BACKOFF,
 
   // Gets and iterations: READs.
   POST_LOOK_UP,
 
-  /** The READs of a key word's neighbourhood, and of the root behind them. */
+  /** The READs of a key word's neighbourhood, and of the root after them. */
   READING_LOOK_UP,
   POST_OBJECT,
 
-  /** The READ of an object's beginning, or of all of it. */
+  /** The READ of the beginning of an object, or of all of it. */
   READING_OBJECT,
   POST_REST,
 
@@ -37,25 +37,25 @@ public enum Step {
   READING_REST,
   POST_TABLE,
 
-  /** The READs of a stretch of the table, and of the root behind them. */
+  /** The READs of a stretch of the table, and of the root after them. */
   READING_TABLE,
   POST_OBJECTS,
 
   /** The READs of the objects of a stretch. */
   READING_OBJECTS,
 
-  // Gets: what the server says of an object that is not whole.
+  // Gets: the server's answer about an object that is not whole.
   POST_RESOLVE,
   RESOLVING,
 
-  // Puts and deletes: their turn, and a place in the log.
-  /** An earlier put of the same key. */
+  // Puts and deletes: the end of earlier ones of their key, and a place in the log.
+  /** The end of an earlier put of the same key. */
   WAIT_TURN,
 
-  /** Puts that have a place in the same lease and could not be posted yet. */
+  /** The posting of earlier puts in the same lease. */
   WAIT_PLACE,
 
-  /** Space to write to. */
+  /** Space in the log. */
   WAIT_LEASE,
 
   // Puts that are published last.
@@ -69,7 +69,7 @@ public enum Step {
   POST_ANNOUNCED_WRITE,
   POST_ROOT,
 
-  /** The READ of the root behind the WRITE. */
+  /** The READ of the root after the WRITE. */
   READING_ROOT,
 
   // Deletes for which there is no space.
@@ -83,12 +83,12 @@ public enum Step {
   /** The answer to a request for figures, or for a cleaning. */
   ASKED;
 
-  /** Whether an operation is under way. */
+  /** Whether the operation is under way. */
   public boolean isActive() {
     return this != IDLE && this != DONE;
   }
 
-  /** Whether it needs nothing but READs now, which a server that is gone does not stop. */
+  /** Whether the operation now needs only READs, which go on without a server. */
   public boolean isReading() {
     return compareTo(POST_LOOK_UP) >= 0 && compareTo(READING_OBJECTS) <= 0;
   }

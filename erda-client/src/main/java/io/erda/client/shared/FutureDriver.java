@@ -20,22 +20,22 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The thread of an {@code ErdaFutures}: takes over what others submit, has it done by an {@link
+ * The thread of an {@code ErdaFutures}: takes over the submitted operations, runs them on an {@link
  * ErdaAsyncClient}, which it owns, and completes the futures.
  *
- * <p><b>Inbox.</b> Whoever submits adds to the inbox, then looks whether the thread sleeps, and
- * wakes it; the thread says that it sleeps, then looks at the inbox. So one of the two sees the
- * other.
+ * <p><b>Inbox.</b> A submitting thread adds to the inbox, then checks whether this thread sleeps,
+ * and wakes it; this thread stores that it sleeps, then checks the inbox. So one of the two sees
+ * the other.
  *
- * <p><b>Closing.</b> Whoever submits adds, then looks whether the inbox was closed, and tries to
- * take its operation out again; the thread closes the inbox, then empties it. An operation is taken
- * out once, so it is either completed or refused.
+ * <p><b>Closing.</b> A submitting thread adds to the inbox, then checks whether it was closed, and
+ * if so tries to take its operation out again; this thread closes the inbox, then empties it. An
+ * operation is taken out once, so it is either completed or refused.
  */
 public final class FutureDriver {
-  /** A sleep is bounded, as that of a blocking call is. */
+  /** A sleep is bounded, as in a blocking call. */
   private static final long SLEEP_NS = 100_000_000;
 
-  /** How often whoever closes looks whether the JVM ends meanwhile. */
+  /** How often a closing thread checks whether the JVM is ending. */
   private static final long LOOK_MS = 50;
 
   private final int pendingMax;
@@ -49,36 +49,36 @@ public final class FutureDriver {
 
   private volatile boolean asleep;
 
-  /** Whether somebody wants the thread to end. */
+  /** Whether the thread was asked to end. */
   private volatile boolean closing;
 
-  /** Whether nobody can submit any more: the thread ends when nothing is pending. */
+  /** Whether nothing can be submitted any more: the thread ends when nothing is pending. */
   private volatile boolean abandoned;
 
-  /** Whether nothing is taken out of the inbox any more. */
+  /** Whether nothing more is taken out of the inbox. */
   private volatile boolean inboxClosed;
 
-  /** The error that ended the thread; null where somebody had closed the client. */
+  /** The error that ended the thread; null when the client was closed. */
   private volatile Throwable failure;
 
   private ErdaAsyncClient client;
   private Runnable wakeup;
 
-  // The thread's own.
+  // Used only by the driver's thread.
   private final FutureQueues queues = new FutureQueues();
 
-  /** Operations that the client has, by token; free places are null. */
+  /** Operations that were passed to the client, by token; free places are null. */
   private final FutureOperation[] begun = new FutureOperation[2 * ClientOptions.PIPELINE_DEPTH_MAX];
 
   private final int[] freeTokens = new int[begun.length];
   private int free;
 
-  /** Operations that ended and whose future is not completed: that is done between two steps. */
+  /** Completes the futures of operations that have ended; run between two steps. */
   private List<Runnable> outcomes = new ArrayList<>();
 
   private List<Runnable> telling = new ArrayList<>();
 
-  /** Operations that this thread itself submitted, and that have not ended. */
+  /** Operations that dependents submitted in this thread, and that have not ended. */
   private int own;
 
   public FutureDriver(ClientOptions options, int pendingMax) {
@@ -99,9 +99,9 @@ public final class FutureDriver {
   }
 
   /**
-   * Begins. Owns the client from here on.
+   * Starts the thread, which owns the client from now on.
    *
-   * @param endSleep ends the sleep of the thread that is in the client's {@code await}
+   * @param endSleep ends the client's {@code await} in that thread
    */
   public void start(ErdaAsyncClient connecting, Runnable endSleep) {
     client = connecting;
@@ -122,7 +122,7 @@ public final class FutureDriver {
     return client.statistics();
   }
 
-  // Threads that submit.
+  // Called by threads that submit.
 
   /**
    * Takes over an operation.
@@ -160,7 +160,10 @@ public final class FutureDriver {
         : new IllegalStateException("the client ended: " + why, why);
   }
 
-  /** Waits for room. Returns false, and completes the future, when there was none. */
+  /**
+   * Waits for room among the pending operations. Returns false, and fails the future, when there
+   * was none.
+   */
   private boolean enter(FutureOperation operation) {
     if (operation.own) {
       if (own < pendingMax) {
@@ -211,7 +214,7 @@ public final class FutureDriver {
     }
   }
 
-  /** An operation that was counted is pending no more. */
+  /** Removes an operation from the pending ones. */
   private void leave(FutureOperation operation) {
     pending.decrementAndGet();
     if (operation.own) {
@@ -222,8 +225,9 @@ public final class FutureDriver {
   }
 
   /**
-   * Ends the thread, and waits for that; not when it is in {@link System#exit}, which waits for the
-   * hook that calls this ({@link JvmEnd}): then what it holds goes with the process.
+   * Ends the thread, and waits until it has ended, unless it is in {@link System#exit}, which waits
+   * for the hook that calls this ({@link JvmEnd}): then the end of the process releases what it
+   * holds.
    */
   public void close() {
     closing = true;
@@ -247,7 +251,7 @@ public final class FutureDriver {
     }
   }
 
-  /** Ends the thread once every future is completed. REQUIRES: nobody submits any more. */
+  /** Ends the thread once every future is completed. REQUIRES: nothing more is submitted. */
   public void abandon() {
     abandoned = true;
     wakeIfAsleep();
@@ -257,14 +261,17 @@ public final class FutureDriver {
     return closing || (abandoned && pending.get() == 0);
   }
 
-  /** Wakes the thread for what was stored for it. The thread says that it sleeps, then looks. */
+  /**
+   * Wakes the thread after something was stored for it. The thread announces its sleep before it
+   * checks for work.
+   */
   private void wakeIfAsleep() {
     if (asleep) {
       wakeup.run();
     }
   }
 
-  // The thread.
+  // The driver's thread.
 
   private void run() {
     try {
@@ -287,7 +294,7 @@ public final class FutureDriver {
     return work + tell();
   }
 
-  /** Polls while something is under way; a client that nobody uses sleeps at once. */
+  /** Whether to poll: only while operations are under way; an idle client sleeps at once. */
   private boolean mayPoll(int work) {
     return poller.mayPoll(work) && (work > 0 || free < begun.length);
   }
@@ -315,12 +322,12 @@ public final class FutureDriver {
     return taken;
   }
 
-  /** Gives the client what it has room for. */
+  /** Passes operations to the client as long as it has room. */
   private int begin(boolean gets) {
     int count = 0;
     for (FutureOperation next = queues.next(gets); next != null; next = queues.next(gets)) {
       if (next.future().isDone()) {
-        // It was cancelled.
+        // The operation was cancelled.
         queues.taken(gets);
         over(next, () -> {});
       } else if (Devices.CLOCK.getAsLong() - next.sinceNs > waitNs) {
@@ -334,8 +341,8 @@ public final class FutureDriver {
   }
 
   /**
-   * Ends an operation that had no room in the pipeline for as long as an operation may take: a
-   * server that answers nobody would hold it for the time-outs of all that are before it.
+   * Ends an operation that had no room in the pipeline for a whole time-out. A server that does not
+   * answer would otherwise hold it for the time-outs of all operations before it.
    */
   private void giveUp(FutureOperation next, boolean gets) {
     queues.taken(gets);
@@ -362,7 +369,7 @@ public final class FutureDriver {
       over(next, () -> next.failed(e));
       return true;
     } catch (RuntimeException | Error e) {
-      // The client may know of it; if it does, it tells when it is closed now.
+      // The client may have taken the operation; if so, it tells its end when it is closed now.
       queues.taken(gets);
       throw e;
     }
@@ -381,19 +388,19 @@ public final class FutureDriver {
     return operation;
   }
 
-  /** An operation ended: others of its key may begin, and its future is completed soon. */
+  /** Ends an operation: others of its key may begin, and its future is completed soon. */
   private void over(FutureOperation operation, Runnable outcome) {
     queues.ended(operation);
     outcomes.add(() -> {
-      // Room first: whoever hears of this may submit the next one.
+      // Make room first: a dependent of this future may submit the next operation.
       leave(operation);
       outcome.run();
     });
   }
 
   /**
-   * Completes futures, outside of every call of the client's: a dependent may do anything there. Of
-   * what ends meanwhile the next turn tells.
+   * Completes futures, outside of every call of the client, because a dependent may do anything.
+   * Operations that end meanwhile are told in the next turn.
    */
   private int tell() {
     List<Runnable> now = outcomes;
@@ -404,7 +411,7 @@ public final class FutureDriver {
       try {
         each.run();
       } catch (Throwable e) {
-        // A future keeps what its dependents throw; this is the end of the stack, or of the heap.
+        // A future stores what its dependents throw; this is a stack overflow or an exhausted heap.
         thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
       }
     }
@@ -439,13 +446,13 @@ public final class FutureDriver {
         each.failed(never);
       });
     }
-    // Those who wait for room find the client closed.
+    // Wakes the threads that wait for room, to find the client closed.
     room.release(Integer.MAX_VALUE / 2);
     tell();
     ended.countDown();
   }
 
-  /** Hears of the client's operations; the token is the place in {@link #begun}. */
+  /** Is told how the client's operations end; the token is the index in {@link #begun}. */
   private final class Handler implements OperationHandler {
     @Override
     public void onGet(long token, MemorySegment memory, long offset, long length) {

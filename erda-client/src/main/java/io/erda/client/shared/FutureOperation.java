@@ -5,21 +5,21 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 
-/** An operation of {@code ErdaFutures}: what was asked for, and who is told. */
+/** An operation of {@code ErdaFutures}, and its future. */
 public abstract sealed class FutureOperation {
   final byte[] key;
 
-  /** Whether it was submitted by the client's own thread. */
+  /** Whether the client's own thread submitted it. */
   boolean own;
 
-  /** When the client's thread took it over, by {@code Devices.CLOCK}. */
+  /** When the client's thread took the operation over, by {@code Devices.CLOCK}. */
   long sinceNs;
 
   private FutureOperation(byte[] key) {
     this.key = key;
   }
 
-  /** Whoever submitted it holds it. */
+  /** The future that the submitting caller holds. */
   abstract CompletableFuture<?> future();
 
   /**
@@ -33,15 +33,16 @@ public abstract sealed class FutureOperation {
     return false;
   }
 
-  /** Tells of a get. REQUIRES: it is one. */
+  /** Completes the future of a get. REQUIRES: the operation is a get. */
   void got(byte[] value) {
     throw new IllegalStateException("not a get");
   }
 
   /**
-   * Tells of all else.
+   * Completes the future of any other operation.
    *
-   * @param yes of a delete: whether there was a value; of one with a condition: whether it held
+   * @param yes for a delete: whether there was a value; for a conditional operation: whether the
+   *     condition held
    */
   void done(boolean yes) {
     throw new IllegalStateException("a get");
@@ -51,7 +52,7 @@ public abstract sealed class FutureOperation {
     future().completeExceptionally(why);
   }
 
-  /** A key as an index has it. */
+  /** A key as a hash key. */
   static final class Key {
     private final byte[] bytes;
     private final int hash;
@@ -157,8 +158,10 @@ public abstract sealed class FutureOperation {
     private final CompletableFuture<Boolean> future;
 
     /**
-     * @param expected null: no value
-     * @param value null: none, the key is removed
+     * A conditional put or delete.
+     *
+     * @param expected null when the key must have no value
+     * @param value null to remove the key
      */
     public Conditional(
         byte[] key, byte[] expected, byte[] value, CompletableFuture<Boolean> future) {

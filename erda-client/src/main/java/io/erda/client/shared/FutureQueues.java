@@ -7,24 +7,24 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The operations of {@code ErdaFutures} that its own thread has taken over, in the order that their
- * keys ask for. One thread.
+ * The operations of {@code ErdaFutures} that its own thread has taken over, ordered by key. One
+ * thread.
  *
- * <p>Of one key either gets are under way together, or puts and deletes, whose order the client
+ * <p>For one key either gets are under way together, or puts and deletes, whose order the client
  * keeps; the first operation of the other kind, and all behind it, wait until those have ended.
- * What may begin waits for room in the pipeline, gets and puts each in a row of their own, because
- * they have room of their own.
+ * Operations that may begin wait for room in the pipeline, gets and puts in separate queues,
+ * because their room is separate.
  */
 final class FutureQueues {
-  /** What is known of a key that operations are under way for, or wait. */
+  /** A key for which operations are under way or wait. */
   private static final class OfKey {
-    /** The kind of those that may begin, or have begun. */
+    /** Whether the operations that may begin, or have begun, are gets. */
     boolean gets;
 
-    /** How many may begin or have begun, and have not ended. */
+    /** How many operations may begin or have begun, and have not ended. */
     int running;
 
-    /** Those that wait for them to end. */
+    /** Operations that wait for those to end. */
     final ArrayDeque<FutureOperation> waiting = new ArrayDeque<>(2);
   }
 
@@ -32,7 +32,7 @@ final class FutureQueues {
   private final ArrayDeque<FutureOperation> gets = new ArrayDeque<>();
   private final ArrayDeque<FutureOperation> puts = new ArrayDeque<>();
 
-  /** Takes an operation over. */
+  /** Adds an operation. */
   void add(FutureOperation operation) {
     OfKey queue = keys.computeIfAbsent(new FutureOperation.Key(operation.key), key -> new OfKey());
     if (queue.running == 0) {
@@ -54,17 +54,23 @@ final class FutureQueues {
     return ofGets ? gets : puts;
   }
 
-  /** The next get, or put, that may begin; null when there is none. It stays the next one. */
+  /**
+   * The next get, or put, that may begin; null when there is none. It stays the next one until
+   * {@link #taken}.
+   */
   FutureOperation next(boolean get) {
     return row(get).peek();
   }
 
-  /** The next one has begun, or has ended without that. */
+  /** Removes the next operation, which has begun, or has ended without beginning. */
   void taken(boolean get) {
     row(get).remove();
   }
 
-  /** An operation that was {@link #taken} has ended: those that waited for it may begin. */
+  /**
+   * Notes that an operation that was {@link #taken} has ended: operations that waited for it may
+   * begin.
+   */
   void ended(FutureOperation operation) {
     FutureOperation.Key key = new FutureOperation.Key(operation.key);
     OfKey queue = keys.get(key);
@@ -81,7 +87,7 @@ final class FutureQueues {
     }
   }
 
-  /** Gives up all that have not begun. */
+  /** Removes all operations that have not begun. */
   List<FutureOperation> drain() {
     List<FutureOperation> all = new ArrayList<>(gets);
     all.addAll(puts);

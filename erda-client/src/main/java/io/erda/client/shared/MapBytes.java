@@ -6,8 +6,8 @@ import io.erda.client.operations.KeyText;
 import java.util.Objects;
 
 /**
- * Keys and values of an {@code ErdaMap} as bytes, and back. What a serializer throws while it reads
- * becomes an {@link UndecodableException}; what it throws while it writes is the caller's own.
+ * Keys and values of an {@code ErdaMap} as bytes, and back. An exception of a serializer that reads
+ * becomes an {@link UndecodableException}; one of a serializer that writes is passed to the caller.
  */
 public final class MapBytes<K, V> {
   private final Serializer<K> keys;
@@ -18,7 +18,8 @@ public final class MapBytes<K, V> {
     this.values = Objects.requireNonNull(values, "values");
   }
 
-  @SuppressWarnings("unchecked") // a key of another class is a ClassCastException, as Map says
+  @SuppressWarnings(
+      "unchecked") // a key of another class throws ClassCastException, as Map specifies
   public byte[] ofKey(Object key) {
     return keys.toBytes((K) Objects.requireNonNull(key, "key"));
   }
@@ -27,7 +28,7 @@ public final class MapBytes<K, V> {
     return values.toBytes(Objects.requireNonNull(value, "value"));
   }
 
-  /** The key that bytes were made of. They stay the caller's. */
+  /** Decodes a key. The array still belongs to the caller. */
   K key(byte[] key) {
     try {
       return Objects.requireNonNull(keys.fromBytes(key.clone()), "it made null of it");
@@ -38,9 +39,9 @@ public final class MapBytes<K, V> {
   }
 
   /**
-   * The value that bytes were made of. They stay the caller's.
+   * Decodes a value. The array still belongs to the caller.
    *
-   * @param value null where there is none
+   * @param value null when there is none
    */
   public V value(byte[] key, byte[] value) {
     if (value == null) {

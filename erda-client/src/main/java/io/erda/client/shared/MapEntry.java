@@ -4,11 +4,11 @@ import io.erda.client.operations.KeyText;
 import java.util.Map;
 
 /**
- * An entry of an {@code ErdaMap} as it was when it was fetched. Key and value are decoded when they
- * are asked for; what is set goes to the store, if what was fetched is still there.
+ * An entry of an {@code ErdaMap} as it was when it was fetched. Key and value are decoded on
+ * demand. {@code setValue} stores only if the fetched value is still there.
  */
 public final class MapEntry<K, V> implements Map.Entry<K, V> {
-  /** A value that was fetched or set, and what was made of it; null while nobody asked. */
+  /** A value that was fetched or set, and its decoded form; null until it is decoded. */
   private record Seen<V>(byte[] bytes, V value) {}
 
   private final MapStore store;

@@ -9,12 +9,12 @@ import java.util.NoSuchElementException;
 import java.util.function.Function;
 
 /**
- * An iterator of a view of an {@code ErdaMap}. When {@link #next()} can't decode what it comes to,
- * it has come to it all the same: it may be removed, and is passed over by the next call.
+ * An iterator of a view of an {@code ErdaMap}. When {@link #next()} can't decode an entry, that is
+ * still the current entry: it may be removed, and the next call skips it.
  */
 public abstract class MapIterator<T> implements Iterator<T> {
   /**
-   * Removes what was returned last, if it is still what was seen of it.
+   * Removes the entry that was returned last, if it still is as it was read.
    *
    * @return whether it did
    * @throws IllegalStateException when there is nothing to remove
@@ -30,7 +30,7 @@ public abstract class MapIterator<T> implements Iterator<T> {
     return new IllegalStateException("next() was not called, or the entry was removed before");
   }
 
-  /** Goes over keys alone, and asks for no value. */
+  /** An iterator over keys, which reads no values. */
   static final class OfKeys<K, V> extends MapIterator<K> {
     private final MapStore store;
     private final MapBytes<K, V> bytes;
@@ -69,12 +69,12 @@ public abstract class MapIterator<T> implements Iterator<T> {
 
   /**
    * Goes over entries. The values of some keys are fetched at once, first of one and then of ever
-   * more, so that who wants the first entry reads little more; keys that are gone by then are
-   * passed over. What could not be read is read again by the next call, key by key; a single one
-   * whose value is damaged is passed over.
+   * more, so that the first entry costs little; keys that are gone by then are skipped. After a
+   * failure the next call reads the values again, key by key, and skips a key whose value is
+   * damaged.
    */
   public static final class OfEntries<K, V, T> extends MapIterator<T> {
-    /** How many values are fetched at once at most. */
+    /** How many values are fetched at once. */
     private static final int FETCHED_MAX = 16;
 
     private final MapStore store;
@@ -93,7 +93,7 @@ public abstract class MapIterator<T> implements Iterator<T> {
     private MapEntry<K, V> last;
 
     /**
-     * @param shown what is returned of an entry
+     * @param shown makes what is returned of an entry
      */
     public OfEntries(MapStore store, MapBytes<K, V> bytes, Function<MapEntry<K, V>, T> shown) {
       this.store = store;

@@ -4,9 +4,9 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * What {@code ErdaMap} needs of a store, as {@link PoolStore} has it. Each method is one atomic
- * step on one key, but for those that name several. Any thread may call any of them; errors are
- * those of {@code ErdaClient}.
+ * The operations of a store that {@code ErdaMap} needs; {@link PoolStore} implements them. Each
+ * method is one atomic step on one key, except those that take several. Any thread may call any of
+ * them; errors are those of {@code ErdaClient}.
  */
 public interface MapStore {
   /** The identity of the store: equal for two objects of one store. */
@@ -18,22 +18,22 @@ public interface MapStore {
   /** The values of several keys, in their order; null for a key that has none. */
   List<byte[]> getAll(List<byte[]> keys);
 
-  /** Stores a value, whatever was there. */
+  /** Stores a value, replacing any other. */
   void put(byte[] key, byte[] value);
 
-  /** Stores several values: see List). */
+  /** Stores several values, each under the key at its place. */
   void putAll(List<byte[]> keys, List<byte[]> values);
 
-  /** Stores a value where none is. Returns whether it did. */
+  /** Stores a value if the key has none. Returns whether it did. */
   boolean putIfAbsent(byte[] key, byte[] value);
 
-  /** Stores a value where another one is. Returns whether it did. */
+  /** Replaces a value if it is the expected one. Returns whether it did. */
   boolean compareAndSet(byte[] key, byte[] expected, byte[] value);
 
   /** Removes a key whatever its value is. Returns whether it had one. */
   boolean delete(byte[] key);
 
-  /** Removes a key that has a certain value. Returns whether it did. */
+  /** Removes a key if it has the expected value. Returns whether it did. */
   boolean compareAndDelete(byte[] key, byte[] expected);
 
   /**

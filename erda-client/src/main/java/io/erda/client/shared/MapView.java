@@ -14,10 +14,10 @@ import java.util.function.IntFunction;
 import java.util.function.Predicate;
 
 /**
- * A view of an {@code ErdaMap}. What it removes in bulk it removes as its iterator does: if it is
- * still what was seen. Whether it says that it changed depends on what it did remove.
+ * A view of an {@code ErdaMap}. It removes in bulk as its iterator does: only entries that still
+ * are as they were read. The result tells whether it did remove any.
  *
- * <p>Its spliterator is late-binding and does not know how much there is: others add and remove
+ * <p>Its spliterator is late-binding and does not know its size: entries may be added and removed
  * while a stream is under way.
  */
 public abstract class MapView<K, V, T> extends AbstractCollection<T> {
@@ -26,7 +26,7 @@ public abstract class MapView<K, V, T> extends AbstractCollection<T> {
   final MapBytes<K, V> bytes;
 
   /**
-   * @param map whose view this is, over the same store and with the same serializers
+   * @param map the map that this is a view of, over the same store and with the same serializers
    */
   private MapView(ConcurrentMap<K, V> map, MapStore store, MapBytes<K, V> bytes) {
     this.map = map;
@@ -98,7 +98,9 @@ public abstract class MapView<K, V, T> extends AbstractCollection<T> {
     return all;
   }
 
-  /** Reads everything once, where asking for the size first would read it twice. */
+  /**
+   * Reads everything once; the inherited method would read everything twice, first for the size.
+   */
   @Override
   public Object[] toArray() {
     return list().toArray();
@@ -143,7 +145,10 @@ public abstract class MapView<K, V, T> extends AbstractCollection<T> {
           iterator(), Spliterator.CONCURRENT | Spliterator.NONNULL | Spliterator.DISTINCT);
     }
 
-    /** One step for each of the others, which are read once, and not one for each of the store. */
+    /**
+     * Takes one step for each of the others, which are read once, and not one for each key of the
+     * store.
+     */
     @Override
     public boolean removeAll(Collection<?> others) {
       boolean changed = false;

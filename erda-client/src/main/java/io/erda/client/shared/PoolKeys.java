@@ -8,8 +8,8 @@ import java.util.NoSuchElementException;
 import java.util.Queue;
 
 /**
- * An iteration over keys that goes from client to client: one is borrowed for each stretch of
- * {@link ScanOrder}, which is all that stays of the iteration between two of them.
+ * An iteration over keys that borrows a client for each stretch of {@link ScanOrder}. Between two
+ * stretches only the order is kept.
  */
 public final class PoolKeys implements Iterator<byte[]> {
   /** Reads one stretch of the store's keys. */
@@ -17,10 +17,10 @@ public final class PoolKeys implements Iterator<byte[]> {
     /**
      * Reads the next stretch.
      *
-     * @param order as the stretch before left it; null before the first
-     * @param keys where the keys of the stretch go
-     * @param damaged where what could not be read of it goes
-     * @return where the next stretch begins
+     * @param order as the previous stretch left it; null before the first
+     * @param keys receives the keys of the stretch
+     * @param damaged receives an exception for each damaged object
+     * @return the order, at the next stretch
      */
     ScanOrder read(ScanOrder order, Queue<byte[]> keys, Queue<ErdaException.Damaged> damaged);
   }
@@ -52,10 +52,7 @@ public final class PoolKeys implements Iterator<byte[]> {
     return true;
   }
 
-  /**
-   * Reads a stretch. Where that fails, what was read of it is forgotten, and it is read again
-   * whole.
-   */
+  /** Reads a stretch. After a failure its keys are dropped, and the whole stretch is read again. */
   private void takeStretch() {
     boolean taken = false;
     try {

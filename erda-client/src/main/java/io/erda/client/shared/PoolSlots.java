@@ -11,24 +11,26 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
 /**
- * The places of a pool's clients, each taken by one thread at a time. No word is common to all who
- * take one: a thread looks first at the place that it had last, where it most likely is alone.
+ * The places of a pool's clients, each taken by one thread at a time. No word of memory is shared
+ * by all threads: a thread first tries the place that it had last, where it is probably alone.
  *
- * <p><b>Waiting.</b> Who finds nothing looks again for a millisecond, in which most calls end; then
- * it stands in line. A place that is given back goes to the first in line, as long as somebody
- * stands there. Whoever gives back frees the place, then looks at the line; whoever waits gets in
- * line, then looks at the places: one of the two sees the other.
+ * <p><b>Waiting.</b> A thread that finds no place tries again for a millisecond, in which most
+ * calls end; then it queues. A place that is given back goes to the first thread in the queue, if
+ * there is one. The giving thread frees the place, then checks the queue; a waiting thread queues,
+ * then checks the places: one of the two sees the other.
  */
 public final class PoolSlots {
   /** A place, and its client. */
   public static final class Slot {
     private final int index;
 
-    /** Whether a thread has it. */
+    /** Whether a thread has taken it. */
     @SuppressWarnings("unused") // through TAKEN
     private volatile boolean taken;
 
-    /** Null until it is opened. Stored by the thread that has the place; closed by any. */
+    /**
+     * Null until it is opened. Stored by the thread that has the place; any thread may close it.
+     */
     public volatile ErdaClient client;
 
     private Slot(int index) {
@@ -40,17 +42,17 @@ public final class PoolSlots {
     }
   }
 
-  /** A thread in line. */
+  /** A thread in the queue. */
   private static final class Waiter {
     private static final Slot GONE = new Slot(-1);
 
     final Thread thread = Thread.currentThread();
 
-    /** The slot that the waiting thread was given; {@link #GONE} when it waits no more. */
+    /** The slot that the waiting thread was given; {@link #GONE} when it no longer waits. */
     @SuppressWarnings("unused") // through GIVEN
     private volatile Slot given;
 
-    /** Returns false when it waits no more. */
+    /** Gives a slot to the thread. Returns false when it no longer waits. */
     boolean give(Slot slot) {
       if (!GIVEN.compareAndSet(this, null, slot)) {
         return false;
@@ -59,7 +61,10 @@ public final class PoolSlots {
       return true;
     }
 
-    /** Waits no more. Returns the slot that it was given before that; null: none. */
+    /**
+     * Stops waiting. Returns the slot that the thread was given before that; null when there is
+     * none.
+     */
     Slot leave() {
       return GIVEN.compareAndSet(this, null, GONE) ? null : given;
     }
@@ -78,7 +83,7 @@ public final class PoolSlots {
     }
   }
 
-  /** A time that no clock tells. */
+  /** Stands for a wait that begins with the call; no clock returns this value. */
   public static final long NOW = Long.MIN_VALUE;
 
   private static final int HINTS = 256;
@@ -86,7 +91,7 @@ public final class PoolSlots {
   private static final long PAUSE_NS = 20_000;
   private static final int SPINS = 64;
 
-  /** How long the pool makes do with the connections it has, once the server had no room. */
+  /** How long the pool opens no connection after the server had no room for one. */
   private static final long MAKE_DO_NS = 1_000_000_000;
 
   private final Slot[] slots;
@@ -94,7 +99,7 @@ public final class PoolSlots {
   private final LongSupplier nanoTime;
   private final Predicate<ErdaClient> isOpen;
 
-  /** The place that a thread had last, by its number; another thread's now and then. */
+  /** The place that each thread had last, by the thread's number; threads may share an element. */
   private final int[] hints = new int[HINTS];
 
   private final ConcurrentLinkedQueue<Waiter> line = new ConcurrentLinkedQueue<>();
@@ -103,7 +108,7 @@ public final class PoolSlots {
   private volatile boolean closed;
 
   /**
-   * @param isOpen whether a client that was opened was not closed since
+   * @param isOpen whether an opened client is still open
    */
   public PoolSlots(int count, long timeoutNs, LongSupplier nanoTime, Predicate<ErdaClient> isOpen) {
     this.isOpen = isOpen;
@@ -119,7 +124,7 @@ public final class PoolSlots {
     return slots.length;
   }
 
-  /** How many places have a client that is open. */
+  /** How many places have an open client. */
   public int open() {
     int open = 0;
     for (Slot each : slots) {
@@ -140,7 +145,7 @@ public final class PoolSlots {
   /**
    * Takes a place: one with a client if there is one, else one where a client may be opened.
    *
-   * @param beganNs since when the caller waits; {@link #NOW} from now on
+   * @param beganNs when the caller began to wait; {@link #NOW} for a wait that begins now
    * @throws ErdaException.Unavailable when none was free in time
    * @throws IllegalStateException when the pool is closed
    */
@@ -148,7 +153,7 @@ public final class PoolSlots {
     requireOpen();
     int hint = hintOf(Thread.currentThread());
     Slot last = slots[hints[hint]];
-    // Whoever stands in line is served first.
+    // Threads in the queue are served first.
     if (last.client != null && line.isEmpty() && last.take()) {
       return last;
     }
@@ -170,7 +175,7 @@ public final class PoolSlots {
     return (int) thread.threadId() & HINTS - 1;
   }
 
-  /** Takes a place that is free, or returns null. */
+  /** Takes a free place, or returns null. */
   private Slot look(int from) {
     Slot found = look(from, true);
     return found == null && !makesDo() ? look(from, false) : found;
@@ -186,7 +191,7 @@ public final class PoolSlots {
     return null;
   }
 
-  /** When a wait began: now, where it did not before. */
+  /** When a wait began: now, unless it began before. */
   public long began(long beganNs) {
     return beganNs == NOW ? nanoTime.getAsLong() : beganNs;
   }
@@ -213,14 +218,14 @@ public final class PoolSlots {
     line.add(self);
     boolean interrupted = false;
     try {
-      // A place that was freed before somebody stood here: the first in line gets it.
+      // A place may have been freed before this thread queued: the first in the queue gets it.
       serve(look(from));
       while (self.given == null && !closed) {
         long leftNs = timeoutNs - (nanoTime.getAsLong() - beganNs);
         if (leftNs <= 0) {
           break;
         }
-        // What the pool makes do with may grow without anybody giving back.
+        // The number of usable places may grow again without a place being given back.
         LockSupport.parkNanos(this, makesDo ? Math.min(leftNs, MAKE_DO_NS) : leftNs);
         interrupted |= Thread.interrupted();
         if (self.given == null) {
@@ -246,7 +251,7 @@ public final class PoolSlots {
             + " are lent");
   }
 
-  /** Gives a place, which was taken, to the first in line; frees it when there is nobody. */
+  /** Gives a taken place to the first in the queue; frees it when the queue is empty. */
   private void serve(Slot slot) {
     Slot left = slot;
     while (left != null) {
@@ -256,12 +261,12 @@ public final class PoolSlots {
         }
       }
       left.taken = false;
-      // Somebody may have got in line, and looked before the place was free.
+      // A thread may have queued, and checked the places before this one was free.
       left = line.isEmpty() || !left.take() ? null : left;
     }
   }
 
-  /** A place is free again. */
+  /** Gives a place back. */
   public void giveBack(Slot slot) {
     serve(slot);
   }
@@ -269,8 +274,8 @@ public final class PoolSlots {
   // Connections that the server has no room for.
 
   /**
-   * The server had no room for the client of a place that was taken. Returns whether there are
-   * others to make do with for a while.
+   * Notes that the server had no room for the client of a taken place. Returns whether other
+   * clients can be used for a while.
    */
   public boolean makeDo(Slot without) {
     for (Slot each : slots) {
@@ -292,7 +297,7 @@ public final class PoolSlots {
 
   // The end.
 
-  /** Closes all clients, in whosever hands they are. */
+  /** Closes all clients, also those that are lent. */
   public void close() {
     closed = true;
     for (Waiter each : line) {
@@ -313,7 +318,7 @@ public final class PoolSlots {
       case RuntimeException unchecked -> throw unchecked;
       case Error error -> throw error;
       case null, default -> {
-        // All are closed.
+        // All clients are closed.
       }
     }
   }

@@ -6,20 +6,23 @@ import java.util.List;
 import java.util.UUID;
 import java.util.function.Supplier;
 
-/** The store of a pool's clients, for {@code ErdaMap}. */
+/** The store of a pool's clients, as {@code ErdaMap} uses it. */
 public final class PoolStore implements MapStore {
   private final ErdaClientPool pool;
   private final Supplier<UUID> storeId;
 
   /**
-   * @param storeId tells which store the pool is connected to; null before its first connection
+   * @param storeId the store that the pool is connected to; null before its first connection
    */
   public PoolStore(ErdaClientPool pool, Supplier<UUID> storeId) {
     this.pool = pool;
     this.storeId = storeId;
   }
 
-  /** The pool itself before its first connection, which every method but this one makes. */
+  /**
+   * The store's identity; the pool itself before its first connection, which every other method
+   * makes.
+   */
   @Override
   public Object identity() {
     UUID store = storeId.get();

@@ -7,15 +7,15 @@ import java.util.Objects;
 import java.util.function.Supplier;
 
 /**
- * The store of an {@code ErdaMap}, which refuses that a function changes the key that it computes.
- * Without the refusal the function's own change would be one of somebody else's to the map, which
- * would call the function again, and so for ever.
+ * The store of an {@code ErdaMap}, which refuses changes that a function makes to the key that it
+ * computes. Otherwise the map would take the function's own change for another thread's and call
+ * the function again, for ever.
  *
- * <p>The keys that a thread computes are bound to the thread for the time of the function,
- * whichever map or pool of the same store the function uses.
+ * <p>The keys that a thread computes are bound to the thread while the function runs, for all maps
+ * and pools of the same store.
  */
 public final class UpdateGuard implements MapStore {
-  /** A key that a function is computing, and the one whose function called that function. */
+  /** A key that a function is computing, and the enclosing function's. */
   private record Update(Object store, byte[] key, Update outer) {}
 
   private static final ScopedValue<Update> INNERMOST = ScopedValue.newInstance();
@@ -29,7 +29,7 @@ public final class UpdateGuard implements MapStore {
   /**
    * Calls a function that computes a value of a key.
    *
-   * @throws IllegalStateException when a function that computes this key called this
+   * @throws IllegalStateException when a function that computes this key makes the call
    */
   public <T> T computing(byte[] key, Supplier<T> function) {
     requireNotComputed(key);

@@ -29,7 +29,7 @@ import java.util.function.LongConsumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Who may call a client, and how it is closed while it is called. */
+/** Which thread may call a client, and how it is closed during a call. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ConfinementTest {
   /** Longer in virtual time than a test may take. */
@@ -73,7 +73,7 @@ class ConfinementTest {
   @Test
   void clientIsHandedOver() throws Exception {
     try (ErdaClient erda = client()) {
-      // Whoever connects is not the owner yet.
+      // The connecting thread is not the owner yet.
       assertNull(Threads.run("first", () -> erda.put(bytes("a"), bytes("1"))));
       // The owner has ended.
       erda.put(bytes("a"), bytes("2"));
@@ -102,8 +102,8 @@ class ConfinementTest {
   }
 
   /**
-   * Two threads were inside at once, and each got what the other had asked for. Here both want a
-   * client that nobody owns, at the same moment, and whoever gets it stays inside until both have
+   * Two threads were inside at once, and each got the other's answer. Here both call a client
+   * without an owner, at the same moment, and the one that gets it stays inside until both have
    * tried.
    */
   @Test
@@ -148,9 +148,9 @@ class ConfinementTest {
   }
 
   /**
-   * The thread that closes and the one that enters never miss each other. What the one that enters
-   * has stored before waits for memory, so that its word that it is inside comes late: without a
-   * fence in all threads, whoever closes would not see it.
+   * The thread that closes and the one that enters never miss each other. Earlier stores of the
+   * entering thread wait for memory, so its store that it is inside becomes visible late: without a
+   * fence in all threads the closing thread would not see it.
    */
   @Test
   void nobodyIsInsideWhenAClientIsClosed() throws Exception {
@@ -326,9 +326,9 @@ class ConfinementTest {
   }
 
   /**
-   * What a handler throws is thrown in the thread that called it. The owner took it after it had
-   * left its call, when whoever closed was already telling handlers: it threw what had been thrown
-   * there, or took it away from there.
+   * An exception of a handler is thrown in the thread that called the handler. The owner collected
+   * it after it had left its call, when the closing thread was already calling handlers, and so
+   * threw the closing thread's exception.
    */
   @Test
   void whatHandlersThrowStaysInItsThread() throws Exception {

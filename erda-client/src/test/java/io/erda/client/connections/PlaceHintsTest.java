@@ -36,7 +36,7 @@ class PlaceHintsTest {
     assertEquals(2, hints.of(other));
   }
 
-  /** As it is while there are 1024. */
+  /** The slot of a key word while there are 1024 slots. */
   private static long slot(long keyWord) {
     return keyWord * 0x9E37_79B9_7F4A_7C15L >>> 32 & 1023;
   }

@@ -20,8 +20,8 @@ import java.util.UUID;
 import java.util.zip.CRC32C;
 
 /**
- * Files in memory, as somebody reads them while another one stores: before each load the other one
- * may do something.
+ * Files in memory that one process reads while another one stores: before each load the other one
+ * may take a step.
  */
 public final class SteppedFiles implements ReadableDirectory {
   static final UUID STORE = new UUID(1, 2);

@@ -14,27 +14,28 @@ import java.util.stream.Stream;
  * One figure of a server, or a family of them. Immutable.
  *
  * <p>A part of the name in capitals stands for a number or a word: {@code
- * region.HEAD.REGION.live.permille} is a family, and {@code region.0.3.live.permille} one of it.
+ * region.HEAD.REGION.live.permille} is a family, and {@code region.0.3.live.permille} one of its
+ * members.
  *
  * @param name parts with dots between them
- * @param kind whether it only grows
+ * @param kind how its value may change
  * @param unit of its values
- * @param meaning a phrase for people, one sentence or two
+ * @param meaning one or two sentences for people
  */
 public record Figure(String name, Kind kind, Unit unit, String meaning) {
   /** How a value may change. */
   public enum Kind {
-    /** It grows from 0, and begins again when the server starts. */
+    /** It grows from 0, and starts again at 0 with the server. */
     COUNTER,
-    /** It goes up and down; a negative value says that it is not known, or that there is none. */
+    /** It goes up and down; a negative value means unknown or none. */
     GAUGE,
-    /** It is a text, which stands in the name behind a {@code =}; the value is 1. */
+    /** It is a text, which is part of the name after a {@code =}; the value is 1. */
     TEXT
   }
 
   /** The unit of a value. */
   public enum Unit {
-    /** Things, or a number that means what the figure says. */
+    /** A number of things, or a number that the figure's meaning explains. */
     NUMBER("number"),
     /** 1 for yes, 0 for no. */
     FLAG("0 or 1"),
@@ -50,7 +51,7 @@ public record Figure(String name, Kind kind, Unit unit, String meaning) {
       this.symbol = symbol;
     }
 
-    /** As tables and pages show it. */
+    /** The symbol in tables and pages. */
     public String symbol() {
       return symbol;
     }
@@ -63,19 +64,19 @@ public record Figure(String name, Kind kind, Unit unit, String meaning) {
     return List.of(name.split("\\."));
   }
 
-  /** Whether a part of the name stands for another one in each of its figures. */
+  /** Whether the name has a placeholder. */
   public boolean isFamily() {
     return parts().stream().anyMatch(Figure::isPlaceholder);
   }
 
-  /** Whether this part of a name stands for something. */
+  /** Whether this part of a name is a placeholder. */
   public static boolean isPlaceholder(String part) {
     return FAMILY_PART.matcher(part).matches();
   }
 
   /**
-   * What the placeholders stand for in {@code told}, a name that a server tells: by placeholder, in
-   * lower case; for a text, by the last part of the name. Null where that is not of this figure.
+   * The values of the placeholders in {@code told}, a name that a server tells: by placeholder, in
+   * lower case; for a text, by the last part of the name. Null when the name is not of this figure.
    */
   public Map<String, String> labels(String told) {
     Matcher matcher = pattern().matcher(told);
@@ -90,7 +91,7 @@ public record Figure(String name, Kind kind, Unit unit, String meaning) {
     return labels;
   }
 
-  /** The names of what {@link #labels} gives. */
+  /** The keys of the map that {@link #labels} returns. */
   public List<String> labelNames() {
     List<String> names = new ArrayList<>();
     for (String part : parts()) {

@@ -19,15 +19,15 @@ import java.util.Map;
 
 /**
  * Every figure that a server tells, in one place: {@code ./erda stats}, {@code docs/stats.md} and
- * the OpenMetrics endpoint take names, kinds and units from here. A server tells nothing that does
- * not stand here; {@code StatsPageTest} holds that.
+ * the OpenMetrics endpoint take names, kinds and units from here. A server tells no other figures;
+ * {@code StatsPageTest} checks that.
  */
 public final class FigureCatalogue {
   /**
    * Figures that belong together.
    *
    * @param title a heading
-   * @param when where they are not always there, when they are; else empty
+   * @param when the condition under which they exist; empty when they always do
    */
   public record Group(String title, String when, List<Figure> figures) {
     public Group {

@@ -12,25 +12,24 @@ import java.util.StringJoiner;
 import java.util.function.BiConsumer;
 
 /**
- * Figures as text for those who collect them: OpenMetrics (version 1.0.0 of the specification), and
- * the format of Prometheus before that (version 0.0.4), which has the same samples, fewer types and
- * no units. Names follow from those of the catalogue: {@code log.bytes.used} is {@code
- * erda_log_used_bytes}, times are seconds, percent and permille are ratios, a counter's sample ends
- * with {@code _total}, and the parts of a name that stand for something are labels. What is
- * negative, and so not known, has no sample.
+ * Figures as text for monitoring: OpenMetrics (version 1.0.0 of the specification), and the format
+ * of Prometheus before that (version 0.0.4), which has the same samples, fewer types and no units.
+ * Names follow from those of the catalogue: {@code log.bytes.used} is {@code erda_log_used_bytes},
+ * times are seconds, percent and permille are ratios, a counter's sample ends with {@code _total},
+ * and the placeholders of a name are labels. A negative value, which means unknown, has no sample.
  */
 public final class OpenMetrics {
-  /** The content type of a response with such text. */
+  /** The content type of a response with {@link #text}. */
   public static final String CONTENT_TYPE =
       "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-  /** The same of {@link #plainText}. */
+  /** The content type of a response with {@link #plainText}. */
   public static final String PLAIN_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
   private OpenMetrics() {}
 
   /**
-   * The text of all figures that the catalogue has.
+   * The text of all figures of the catalogue.
    *
    * @param told values by name, as a server tells them
    */
@@ -39,7 +38,7 @@ public final class OpenMetrics {
   }
 
   /**
-   * The same in the format of version 0.0.4, which tools know that don't know OpenMetrics.
+   * The same in the format of version 0.0.4, for tools that don't know OpenMetrics.
    *
    * @param told values by name, as a server tells them
    */
@@ -66,7 +65,7 @@ public final class OpenMetrics {
     return text.toString();
   }
 
-  /** The name of the family of metrics that a figure is. */
+  /** The name of a figure's metric family. */
   public static String family(Figure figure) {
     StringJoiner name = new StringJoiner("_");
     name.add("erda");
@@ -79,7 +78,7 @@ public final class OpenMetrics {
     return unit.isEmpty() ? name.toString() : name.add(unit).toString();
   }
 
-  /** The name that a figure's samples have: what a query asks for. */
+  /** The name of a figure's samples, by which they are queried. */
   public static String sampleName(Figure figure) {
     return family(figure)
         + switch (figure.kind()) {
@@ -117,7 +116,10 @@ public final class OpenMetrics {
     text.append('\n');
   }
 
-  /** There a counter's name is that of its samples, and a text is a number that is always 1. */
+  /**
+   * Describes a figure in the old format, in which a counter has the name of its samples, and a
+   * text is a number that is always 1.
+   */
   private static void describePlain(Figure figure, StringBuilder text) {
     String name = sampleName(figure);
     String type = figure.kind() == Kind.COUNTER ? "counter" : "gauge";

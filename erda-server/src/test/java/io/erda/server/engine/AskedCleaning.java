@@ -15,7 +15,7 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
 
-/** A store with something to clean is opened, and cleaned because somebody asked. */
+/** A store with something to clean is opened, and cleaned on request. */
 final class AskedCleaning {
   private AskedCleaning() {}
 

@@ -11,7 +11,7 @@ import io.erda.server.engine.tables.Tables;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Cleaning meets words that nobody stored. */
+/** Cleaning finds words that were never stored. */
 class CleaningDamageTest {
   private final HeapDirectory disk = new HeapDirectory(1 << 23, Survives.PROCESS_CRASH);
 

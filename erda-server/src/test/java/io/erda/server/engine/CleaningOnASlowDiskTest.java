@@ -12,8 +12,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Found by a cut of power: the store was cleaned when it was opened again, on a disk that was busy
- * otherwise. The server took 64 steps of it between two looks at its clients, each with a drain,
- * and who connected waited for longer than it may take.
+ * otherwise. The server took 64 steps of cleaning between two checks for requests, each with a
+ * drain, and a connecting client timed out.
  */
 final class CleaningOnASlowDiskTest {
   private static final long DRAIN_NS = 80_000_000;

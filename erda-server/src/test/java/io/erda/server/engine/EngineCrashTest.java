@@ -126,7 +126,7 @@ class EngineCrashTest {
       assertTrue(allowed == regions || allowed == 8, where + ": " + allowed);
       assertEquals(List.of(), next.findings(), where);
       found.add(allowed);
-      // And once more, as one who says it again does.
+      // And once more, as a repeated request does.
       wishes.require(disk.anotherView());
       StoreHarness again = StoreHarness.open(disk.anotherView(), wishes);
       assertEquals(regions, again.engine.log().geometry().regionsMax(), where);

@@ -392,7 +392,7 @@ class FailedStoreTest {
           client.ask(Message.END, Message.END_REQUEST_BYTES);
         }
         default -> {
-          // Nobody asks: the extents of a client that says nothing end by themselves.
+          // Without requests, the extents of an idle client end by themselves.
           nowNs += 2_000_000_000L;
           // The first one hears that the answer was sent.
           client.step();

@@ -156,7 +156,7 @@ class FailingCallsTest {
     assertTrue(files.exists(StoreFiles.STOPPED));
   }
 
-  /** Then the file system fails, and nobody knows which names it has. */
+  /** Then the file system fails, and the names of the file are unknown. */
   @Test
   void aFileThatCanNeitherBeRenamedNorRemovedMakesTheStoreReadOnly() throws IOException {
     ServerCore core = serve(CleanerOptions.NEVER);
@@ -181,7 +181,7 @@ class FailingCallsTest {
     core.close();
   }
 
-  /** Whoever waits for a cleaning that will not be done waits for ever. */
+  /** A request that waits for a cleaning that will not be done would wait for ever. */
   @Test
   void aCleaningThatIsAskedForIsGivenUpWithTheStore() throws IOException {
     ServerCore core = serve(ServiceOptions.DEFAULT.cleaning());
@@ -213,7 +213,7 @@ class FailingCallsTest {
     RawClient client = new RawClient(core, clientDevice, "erda", RawClient.hello());
     assertEquals(Result.OK, put(client, "key"));
     core.close();
-    // Left by a linking that was interrupted: nobody can say so who has not looked at it.
+    // Left by an interrupted linking, which can only be known after checking it.
     files.create("region-7-77", 1 << 16).close();
     // The record of the stop is removed by the first opening that finds all that it is of.
     List<String> names = new ArrayList<>(List.of(StoreFiles.STOPPED, LogFiles.REGIONS, "table-1"));

@@ -5,7 +5,7 @@ import io.erda.rdma.Listener;
 import io.erda.rdma.QueuePair;
 import java.lang.foreign.MemorySegment;
 
-/** A listener whose peers are all of one user, who is not the server's own. */
+/** A listener whose peers all belong to one user other than the server's own. */
 public record ListenerOfAnotherUser(Listener listener, String user) implements Listener {
   @Override
   public ConnectionRequest poll() {

@@ -29,8 +29,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Whoever has all that one client, or one user, may have is refused more, and nothing is left of
- * what was refused: as soon as there is something to have it is given.
+ * A client or user that has reached a quota is refused more, and a refused request leaves nothing
+ * behind: space is given again as soon as there is some.
  */
 class QuotasTest {
   private static final byte[] KEY = "key".getBytes(StandardCharsets.UTF_8);
@@ -149,7 +149,10 @@ class QuotasTest {
     assertEquals(Result.OK, client.lease(0, 3_500).result());
   }
 
-  /** Of a head that it does not ask for nothing is kept: it would be refused for what it left. */
+  /**
+   * The client keeps no space of a head that it does not ask for: otherwise it would be refused
+   * because of unused space.
+   */
   @Test
   void whatAClientHasInOtherHeadsIsTakenBackFirst() throws IOException {
     serve(leasing(6_000, 0));
@@ -171,7 +174,7 @@ class QuotasTest {
     assertEquals(Result.OK, client.lease(0, 3_000).result());
   }
 
-  /** Extents are made longer for who writes much, and never so long that there is room for one. */
+  /** Extents become longer for a client that writes much, but several always fit into the quota. */
   @Test
   void severalExtentsFitIntoAQuota() throws IOException {
     serve(leasing(8_000, 0));
@@ -220,7 +223,7 @@ class QuotasTest {
     assertEquals(Result.NO_RESERVATION, end(first, idle));
   }
 
-  /** Nobody says anything: a user has half of the log, and the owner's clients have the rest. */
+  /** By default a user has half of the log, and the owner's clients have the rest. */
   @Test
   void oneUserDoesNotLeaseTheWholeLog() throws IOException {
     serve(USUAL, new StoreGeometry(new LogGeometry(1, 1 << 16, 4096, 4), 16));

@@ -87,7 +87,7 @@ class StoreFuzzTest {
   void anyFileOfAStore() throws IOException {
     Map<String, byte[]> whole = store(false);
     List<String> names = List.copyOf(whole.keySet());
-    // What is mutated of each file is where it says something; the rest stays as it is.
+    // Only the used part of each file is mutated.
     List<byte[]> heads = new ArrayList<>();
     for (String name : names) {
       byte[] bytes = whole.get(name);

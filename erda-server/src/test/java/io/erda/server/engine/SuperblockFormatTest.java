@@ -57,7 +57,7 @@ class SuperblockFormatTest {
     }
   }
 
-  /** What is loaded is the newest, whichever of the two copies of a change was stored. */
+  /** The newest copy is loaded, whichever of the two copies of a change was stored. */
   @Test
   void aDoublingIsStoredOverTheOlderCopyFirst() throws IOException {
     try (HeapDirectory directory = new HeapDirectory();

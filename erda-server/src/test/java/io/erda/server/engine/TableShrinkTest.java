@@ -176,7 +176,7 @@ class TableShrinkTest {
     return store;
   }
 
-  /** Of 512 buckets two hold 17 keys, which one of 256 buckets can't. */
+  /** Two of 512 buckets together hold 17 keys, which one of 256 buckets can't. */
   @Test
   void whatDoesNotFitIntoTheSmallerTableGoesBack() {
     HeapDirectory disk = new HeapDirectory();

@@ -30,8 +30,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Whoever verifies a store changes nothing in it, whatever state it was left in: no byte, name,
- * owner, mode or time stamp, and needs no permission but to read.
+ * Verifying a store changes nothing in it, whatever state it was left in: no byte, name, owner,
+ * mode or time stamp, and needs no permission but to read.
  */
 public class VerifyChangesNothingTest {
   @TempDir Path data;
@@ -51,7 +51,7 @@ public class VerifyChangesNothingTest {
     requireUnchanged(data);
   }
 
-  /** With a linking, a displacement or a commit in the middle, and files that nobody names. */
+  /** With a linking, a displacement or a commit in the middle, and files without an owner. */
   @Test
   void ofAStoreThatWasKilled() throws IOException {
     int killed = 0;
@@ -161,7 +161,7 @@ public class VerifyChangesNothingTest {
     assertEquals(before, state(data));
   }
 
-  /** Two may look at the same time; nobody serves the store meanwhile. */
+  /** Two processes may verify at the same time, while no server has the store open. */
   @Test
   void whileSomebodyHasTheStoreItIsRefused() throws IOException {
     try (MappedDirectory directory = directory()) {

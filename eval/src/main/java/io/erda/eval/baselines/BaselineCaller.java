@@ -10,7 +10,7 @@ final class BaselineCaller extends Caller {
   private final BaselineCalls calls;
 
   /**
-   * @param device which is closed even where {@code connect} fails
+   * @param device which is closed even if {@code connect} fails
    * @param connect makes the client's calls
    */
   BaselineCaller(Device device, Function<Device, BaselineCalls> connect, int valueBytes) {

@@ -11,11 +11,11 @@ import java.util.function.LongSupplier;
  * blocking client does, then sleeps. One thread. Owns the client, borrows the device.
  */
 public final class BaselineCalls implements AutoCloseable {
-  /** A call had no effect, or may have had one. */
+  /** A call failed: it had no effect, or its outcome is unknown. */
   public static final class CallFailed extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    /** Whether it may have taken effect. */
+    /** Whether the call may have taken effect. */
     public final boolean outcomeUnknown;
 
     CallFailed(String why, boolean outcomeUnknown) {
@@ -37,10 +37,10 @@ public final class BaselineCalls implements AutoCloseable {
   private CallFailed failure;
 
   /**
-   * Calls of a server that somebody else advances.
+   * Calls of a server that another thread steps.
    *
-   * @param timeoutNs a call ends after so long
-   * @param pollingNs how long is polled before a sleep
+   * @param timeoutNs the time-out of a call
+   * @param pollingNs how long to poll before a sleep
    */
   public BaselineCalls(
       BaselineKind kind,
@@ -53,10 +53,10 @@ public final class BaselineCalls implements AutoCloseable {
   }
 
   /**
-   * Calls of a server that the caller may have to advance.
+   * Calls of a server that the caller may have to step.
    *
-   * @param serverSteps takes the server's next step where that is the caller's to do, and returns 0
-   *     when there was none
+   * @param serverSteps takes the server's next step if the caller must, and returns 0 when there
+   *     was none
    */
   BaselineCalls(
       BaselineKind kind,
@@ -75,7 +75,8 @@ public final class BaselineCalls implements AutoCloseable {
   /**
    * Gets a value.
    *
-   * @return its length, or -1 where the key has none; more than {@code to} has: nothing was copied
+   * @return its length, or -1 when the key has none; when it is more than {@code to.byteSize()}
+   *     nothing was copied
    */
   public long get(MemorySegment key, MemorySegment to) {
     into = to;
@@ -89,7 +90,7 @@ public final class BaselineCalls implements AutoCloseable {
     await();
   }
 
-  /** Returns whether there was a value. */
+  /** Deletes a key. Returns whether it had a value. */
   public boolean delete(MemorySegment key) {
     client.delete(0, key);
     await();

@@ -45,10 +45,10 @@ public final class BaselineChild {
   /**
    * Starts it; it serves when this returns.
    *
-   * @param transport by which it is reached
+   * @param transport of its clients
    * @param objects that the store is to hold, of at most {@code objectBytes} of key and value
    * @param lagBytes as in {@link BaselineServer#open}
-   * @param counting whether {@link #nvmBytes} or {@link #workNs} is there
+   * @param counting whether {@link #nvmBytes} or {@link #workNs} is available
    */
   public static BaselineChild start(
       Children children,
@@ -80,7 +80,7 @@ public final class BaselineChild {
     return new BaselineChild(child, address);
   }
 
-  /** Where its clients connect to. */
+  /** The address for clients. */
   public String address() {
     return address;
   }
@@ -93,12 +93,12 @@ public final class BaselineChild {
     return CpuTime.of(child.pid());
   }
 
-  /** Bytes that it stored in its memory, and that clients wrote into it, so far. */
+  /** Bytes that it stored in its memory so far, and that clients wrote into it. */
   public long nvmBytes() {
     return told(1);
   }
 
-  /** Nanoseconds that its thread has taken for steps which had something to do. */
+  /** Nanoseconds of its thread in steps that had something to do. */
   public long workNs() {
     return told(2);
   }
@@ -114,7 +114,7 @@ public final class BaselineChild {
     child.awaitEnd(ANSWER_TIMEOUT);
   }
 
-  /** The process itself. It ends when it is told to, or with its standard input. */
+  /** The process itself. It ends on command, or with its standard input. */
   public static void main(String[] args) throws IOException {
     BaselineKind kind = BaselineKind.valueOf(args[0]);
     Path data = Path.of(args[1]);
@@ -152,7 +152,7 @@ public final class BaselineChild {
     return counting == Counting.BYTES ? new CountedDirectory(files) : files;
   }
 
-  /** The server's thread, and what it is told meanwhile. */
+  /** The server's thread, and the commands that it is given. */
   private static final class Serving {
     private final BaselineServer server;
     private final Device device;
@@ -215,7 +215,7 @@ public final class BaselineChild {
           device.wakeup();
         }
       } catch (IOException e) {
-        // Its parent is gone.
+        // The parent process is gone.
       }
       ending = true;
       device.wakeup();

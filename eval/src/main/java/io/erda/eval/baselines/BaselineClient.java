@@ -18,12 +18,12 @@ import java.util.function.LongSupplier;
 
 /**
  * A client of either baseline: a state machine that {@link #doWork()} advances, one operation at a
- * time. It connects by itself, and again after it lost its connection; a get goes on then, and so
+ * time. It connects by itself, and again after it lost its connection; then a get goes on, and so
  * does a put that had no effect. One thread; allocates nothing in the steady state. Borrows the
  * device.
  */
 public final class BaselineClient implements AutoCloseable {
-  /** Hears how operations end. May submit the next one. */
+  /** Is told how operations end. May submit the next one. */
   public interface Events {
     /**
      * A get ended.
@@ -37,16 +37,16 @@ public final class BaselineClient implements AutoCloseable {
 
     void deleted(long token, boolean existed);
 
-    /** It has no effect, now or ever. */
+    /** The operation has no effect, now or ever. */
     void failed(long token, String why);
 
-    /** It may have taken effect, or may yet. */
+    /** The operation may have taken effect, or still may. */
     void unknown(long token, String why);
   }
 
   private static final int IDLE = 0;
 
-  /** Waits for a connection; nothing of the operation was sent, or nothing that has an effect. */
+  /** Waits for a connection; nothing of the operation was sent that has an effect. */
   private static final int WAITING = 1;
 
   private static final int ASKED = 2;
@@ -62,7 +62,10 @@ public final class BaselineClient implements AutoCloseable {
   private static final long SEND_ID = 3;
   private static final long RECEIVE_ID = 4;
 
-  /** In the memory: the object's message, the small request, two responses, what was READ. */
+  /**
+   * The parts of the memory: the object's message, the small request, two responses, and the READ's
+   * result.
+   */
   private static final int SLOTS = 2;
 
   private static final long SMALL_AT = BaselineMessage.BYTES_MAX;
@@ -90,12 +93,12 @@ public final class BaselineClient implements AutoCloseable {
   private QueuePair queuePair;
   private boolean connected;
 
-  /** The connection is to be closed at the end of the step. */
+  /** The connection must be closed at the end of the step. */
   private boolean broken;
 
   private long connectsAgainNs;
 
-  // Of the welcome.
+  // From the welcome.
 
   private long logKey;
   private long ringAt;
@@ -124,7 +127,7 @@ public final class BaselineClient implements AutoCloseable {
   private boolean closed;
 
   /**
-   * @param timeoutNs an operation ends after so long
+   * @param timeoutNs the time-out of an operation
    */
   public BaselineClient(
       BaselineKind kind,
@@ -143,7 +146,7 @@ public final class BaselineClient implements AutoCloseable {
     this.messageBytesMax = Math.min(BaselineMessage.BYTES_MAX, device.messageBytesMax());
   }
 
-  // Operations
+  // Operations.
 
   /** Submits a get; false when there is an operation under way. */
   public boolean get(long operation, MemorySegment key) {
@@ -187,7 +190,9 @@ public final class BaselineClient implements AutoCloseable {
     return true;
   }
 
-  /** The checksum is the server's work where the client does not WRITE the object itself. */
+  /**
+   * Builds the object. The server computes the checksum unless the client WRITEs the object itself.
+   */
   private void writeObject(
       int what, MemorySegment key, int keyLength, MemorySegment value, int valueLength) {
     long at = BaselineMessage.OBJECT_AT;
@@ -219,14 +224,17 @@ public final class BaselineClient implements AutoCloseable {
     require(queuePair.post(message.local(region, at, bytes)));
   }
 
-  /** One message at a time fits; where it does not, the connection is over. */
+  /**
+   * Requires that a message could be posted: one at a time always fits, otherwise the connection
+   * has failed.
+   */
   private void require(boolean posted) {
     broken |= !posted;
   }
 
-  // Progress
+  // Progress.
 
-  /** One step. Returns 0 when there was nothing to do. */
+  /** Takes one step. Returns 0 when there was nothing to do. */
   public int doWork() {
     int work = 0;
     if (queuePair != null) {
@@ -268,7 +276,7 @@ public final class BaselineClient implements AutoCloseable {
     return RESPONSES_AT + (long) slot * BaselineMessage.BYTES_MAX;
   }
 
-  /** Ends the connection. What was under way goes on with the next, or ends as unknown. */
+  /** Ends the connection. The operation under way goes on over the next one, or ends as unknown. */
   private void disconnect(String why) {
     queuePair.close();
     queuePair = null;
@@ -292,7 +300,7 @@ public final class BaselineClient implements AutoCloseable {
       failed(why);
       return;
     }
-    // The answer may still come: the next operation must not take it for its own.
+    // The answer may still come, and must not be taken for the next operation's.
     boolean effect = mayTakeEffect;
     step = WAITING;
     disconnect(why);
@@ -349,7 +357,7 @@ public final class BaselineClient implements AutoCloseable {
       broken = true;
       return;
     }
-    // Posted before the next request is sent; what was received stays until the one after that.
+    // Posted before the next request is sent; the received message stays until the following one.
     postReceive(slot);
     int result = BaselineMessage.result(memory, at);
     switch (step) {
@@ -381,7 +389,7 @@ public final class BaselineClient implements AutoCloseable {
     }
   }
 
-  // Read After Write
+  // Read After Write.
 
   private void reserved(long at, int bytes, int result) {
     if (result != BaselineMessage.OK || bytes != BaselineMessage.RESERVED_BYTES) {
@@ -411,7 +419,10 @@ public final class BaselineClient implements AutoCloseable {
     }
   }
 
-  /** The record is where the server's memory is; now, or by a message, durable. */
+  /**
+   * Notes that the record is in the server's memory, and makes it durable by a message if
+   * necessary.
+   */
   private void written() {
     if (step != WRITING) {
       broken = true;
@@ -433,7 +444,7 @@ public final class BaselineClient implements AutoCloseable {
     }
   }
 
-  // The end
+  // The end.
 
   private void failed(String why) {
     step = IDLE;
@@ -445,7 +456,7 @@ public final class BaselineClient implements AutoCloseable {
     events.unknown(token, why);
   }
 
-  /** Ends the connection; what was under way is told first. */
+  /** Ends the connection; the operation under way is told first. */
   @Override
   public void close() {
     if (closed) {

@@ -16,8 +16,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One client, as the server sees it. A client has one request at a time, so the slots are more than
- * it needs: who sends beyond them loses its connection. Owns its queue pair.
+ * One client, as the server sees it. A client has one request at a time, so there are more slots
+ * than it needs; a client that sends more requests loses its connection. Owns its queue pair.
  */
 final class BaselineConnection implements CompletionHandler, AutoCloseable {
   private static final int SLOTS = 4;
@@ -27,10 +27,10 @@ final class BaselineConnection implements CompletionHandler, AutoCloseable {
   final QueuePair queuePair;
   final ObjectChecksum checksum;
 
-  /** Places of the log that it was given. */
+  /** The places of the log that it was given. */
   final List<Place> places = new ArrayList<>();
 
-  /** How the put or delete under way ended. */
+  /** The result of the put or delete under way. */
   int result;
 
   private final Device device;
@@ -43,13 +43,13 @@ final class BaselineConnection implements CompletionHandler, AutoCloseable {
   private int handled;
   private boolean gone;
 
-  /** Bytes of a response that found no room in the queue; 0: there is none. */
+  /** Bytes of a response that did not fit into the queue; 0 when there is none. */
   private int unsentBytes;
 
   private int unsentSlot;
 
   /**
-   * @param log as this client reaches it; null where it has no use for it
+   * @param log as this client accesses it; null when it does not
    */
   BaselineConnection(Device device, MemoryRegion log, QueuePair queuePair) {
     this.device = device;
@@ -64,7 +64,7 @@ final class BaselineConnection implements CompletionHandler, AutoCloseable {
     }
   }
 
-  /** Takes what has come. Returns how much that was; a request is then at {@link #request}. */
+  /** Receives messages. Returns how many; the request is at {@link #request}. */
   int poll() {
     handled = 0;
     if (unsentBytes > 0) {
@@ -99,7 +99,7 @@ final class BaselineConnection implements CompletionHandler, AutoCloseable {
     return memory.memory();
   }
 
-  /** Where the request lies. */
+  /** The offset of the request. */
   long request() {
     return (long) slot * BaselineMessage.BYTES_MAX;
   }
@@ -108,12 +108,12 @@ final class BaselineConnection implements CompletionHandler, AutoCloseable {
     return received;
   }
 
-  /** Where the response is to be. */
+  /** The offset for the response. */
   long response() {
     return RESPONSES + (long) slot * BaselineMessage.BYTES_MAX;
   }
 
-  /** Longest response. */
+  /** The longest response, bytes. */
   int responseBytesMax() {
     return slotBytes;
   }
@@ -132,7 +132,10 @@ final class BaselineConnection implements CompletionHandler, AutoCloseable {
     send(answered, bytes);
   }
 
-  /** The response of a client with one request at a time is out before its slot is used again. */
+  /**
+   * Sends a response. As the client has one request at a time, it is sent before its slot is used
+   * again.
+   */
   private void send(int of, int bytes) {
     long at = RESPONSES + (long) of * BaselineMessage.BYTES_MAX;
     boolean sent = queuePair.post(response.local(memory, at, bytes));

@@ -1,13 +1,13 @@
 package io.erda.eval.baselines;
 
 /**
- * What a store is created with; it does not grow.
+ * The parameters of a store, which does not grow.
  *
  * @param buckets of the hash table, a power of two; it takes half as many keys
  * @param logBytes of the ring of the redo log, a multiple of 4096; the longest record is an eighth
  *     of it
  * @param slabBytes for objects at their destination
- * @param chunkBytes the slab gives to one size class at a time, a power of two from 4096; the
+ * @param chunkBytes that the slab gives to a size class at a time, a power of two from 4096; the
  *     longest object with its header of 8 bytes
  */
 public record BaselineGeometry(long buckets, int logBytes, long slabBytes, int chunkBytes) {
@@ -30,12 +30,15 @@ public record BaselineGeometry(long buckets, int logBytes, long slabBytes, int c
     }
   }
 
-  /** Room for so many objects of at most so many bytes of key and value, and some to spare. */
+  /**
+   * A geometry with room for this many objects of at most this many bytes of key and value, and
+   * some to spare.
+   */
   public static BaselineGeometry forObjects(long objects, int objectBytes) {
     return forObjects(objects, objectBytes, LOG_BYTES);
   }
 
-  /** The same, with a redo log of so many bytes. */
+  /** The same, with a redo log of this many bytes. */
   public static BaselineGeometry forObjects(long objects, int objectBytes, int logBytes) {
     long buckets = Long.highestOneBit(Math.max(objects, 8) * 2 - 1) << 1;
     long slot = Slab.slotBytes(Slab.classOf(objectBytes + Slab.HEADER_BYTES));

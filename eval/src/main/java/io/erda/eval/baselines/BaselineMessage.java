@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * What client and server send each other. Little-endian, 8-aligned.
+ * The messages between client and server. Little-endian, 8-aligned.
  *
  * <pre>
  *  request   0  type 4 | 0 4        response   0  type 4 | result 4
@@ -19,7 +19,7 @@ import java.nio.ByteOrder;
  *
  *  hello     0  magic 8             welcome    0  magic 8
  *            8  kind 8                         8  remote key of the log 8
- *                                             16  where the ring begins 8
+ *                                             16  offset of the ring 8
  *                                             24  bytes of the ring 8
  *                                             32  longest object 4 | BY_READ, BY_FLUSH or BY_MESSAGE 4
  * </pre>
@@ -33,7 +33,7 @@ final class BaselineMessage {
 
   static final int OK = 0;
 
-  /** Of GET and DELETE: the key has no value. */
+  /** Result of GET and DELETE: the key has no value. */
   static final int ABSENT = 1;
 
   /** There is no room: nothing was done. */
@@ -57,7 +57,7 @@ final class BaselineMessage {
   static final int HELLO_BYTES = 16;
   static final int WELCOME_BYTES = 40;
 
-  /** What makes a WRITE as durable as the store is. */
+  /** Durability of a WRITE: a READ after it makes it as durable as the store is. */
   static final int BY_READ = 0;
 
   static final int BY_FLUSH = 1;
@@ -102,7 +102,7 @@ final class BaselineMessage {
     memory.set(INT, at, value);
   }
 
-  /** Bytes of the object of a request; 0 where the request is not just as long as it. */
+  /** Bytes of the object of a request; 0 when the request's length does not agree with it. */
   static int objectBytes(MemorySegment memory, long at, int received) {
     long object = at + OBJECT_AT;
     if (received < OBJECT_AT + ObjectLayout.BYTES_MIN) {

@@ -16,19 +16,21 @@ import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 
 /**
- * The server of either baseline: a state machine that {@link #doWork()} advances. It never waits
- * but for drains. One thread. Owns its store and listeners, borrows directory and devices.
+ * The server of either baseline: a state machine that {@link #doWork()} advances. It blocks only
+ * for drains. One thread. Owns its store and listeners, borrows directory and devices.
  *
- * <p>The requests of one step are answered together: what they append is drained once. Applying
+ * <p>The requests of one step are answered together: their records are drained together. Applying
  * comes after the answers.
  */
 public final class BaselineServer implements AutoCloseable {
   private static final long ACCEPT_NS = 50_000;
 
-  /** A client that has a place and does not write loses its connection after that. */
+  /**
+   * A client that was given a place and does not write there loses its connection after this time.
+   */
   private static final long GIVEN_NS_MAX = 1_000_000_000L;
 
-  /** Sleeps while nothing, or somebody, is waited for. */
+  /** The longest sleep. */
   private static final long SLEEP_NS_MAX = 1_000_000_000L;
 
   private static final long SLEEP_AWAITING_NS_MAX = 1_000_000;
@@ -37,14 +39,14 @@ public final class BaselineServer implements AutoCloseable {
   private final BaselineStore store;
   private final LongSupplier nanoTime;
 
-  /** Whether what is visible is as durable as the store is. */
+  /** Whether visible stores are as durable as the store is. */
   private final boolean readsPersist;
 
   private final List<Port> ports = new ArrayList<>();
   private final List<BaselineConnection> connections = new ArrayList<>();
   private long nextAcceptNs = Long.MIN_VALUE;
 
-  /** A device that is served, and the log as its clients reach it. */
+  /** A device on which the store is served, and the log as its clients access it. */
   private record Port(Device device, Listener listener, MemoryRegion log, boolean flushesPersist) {}
 
   private BaselineServer(BaselineKind kind, BaselineStore store, LongSupplier nanoTime) {
@@ -59,11 +61,11 @@ public final class BaselineServer implements AutoCloseable {
 
   /**
    * Opens or makes a store and recovers it. {@link #listen} makes it reachable. REQUIRES: clients
-   * of earlier servers are fenced, which over shared memory the opening of the device does.
+   * of earlier servers are fenced; over shared memory opening the device does that.
    *
-   * @param directory whose lock the caller has
+   * @param directory whose lock the caller holds
    * @param geometry of a new store
-   * @param lagBytes of the log that may stay unapplied; 0: everything is applied when there is time
+   * @param lagBytes of the log that may stay unapplied; 0: everything is applied when idle
    */
   public static BaselineServer open(
       BaselineKind kind,
@@ -81,8 +83,8 @@ public final class BaselineServer implements AutoCloseable {
    * Serves the store on a device.
    *
    * @param flushesPersist whether a FLUSH of this device's clients reaches the persistence domain:
-   *     not where there is none, and not where the NIC stores into the cache (DDIO) of a machine
-   *     whose caches are lost with the power
+   *     not without persistent memory, and not when the NIC stores into the cache (DDIO) of a
+   *     machine whose caches are lost with the power
    */
   public void listen(Device device, Listener listener, boolean flushesPersist) {
     int access = Access.REMOTE_READ | (device.limitsWrites() ? 0 : Access.REMOTE_WRITE);
@@ -91,7 +93,7 @@ public final class BaselineServer implements AutoCloseable {
     ports.add(new Port(device, listener, log, flushesPersist));
   }
 
-  /** One step. Returns 0 when there was nothing to do. */
+  /** Takes one step. Returns 0 when there was nothing to do. */
   public int doWork() {
     long nowNs = nanoTime.getAsLong();
     int work = 0;
@@ -114,7 +116,7 @@ public final class BaselineServer implements AutoCloseable {
     return work + store.apply();
   }
 
-  // Connections
+  // Connections.
 
   private int accept() {
     int accepted = 0;
@@ -160,14 +162,14 @@ public final class BaselineServer implements AutoCloseable {
       BaselineConnection connection = connections.get(i);
       if (connection.gone()) {
         connections.remove(i);
-        // Fenced first: what is not whole then was not acknowledged and never will be.
+        // Fenced first: a record that is not whole then was not acknowledged and never will be.
         connection.close();
         connection.places.forEach(store::giveUp);
       }
     }
   }
 
-  // Requests
+  // Requests.
 
   private int look(long nowNs) {
     int seen = store.look();
@@ -180,7 +182,7 @@ public final class BaselineServer implements AutoCloseable {
     return seen;
   }
 
-  /** What a request adds to the log. */
+  /** Appends a request's record to the log. */
   private void append(BaselineConnection connection, long nowNs) {
     if (!connection.hasRequest()) {
       return;
@@ -190,7 +192,7 @@ public final class BaselineServer implements AutoCloseable {
       case BaselineMessage.DELETE -> delete(connection, nowNs);
       case BaselineMessage.RESERVE -> reserve(connection, nowNs);
       default -> {
-        // Adds nothing.
+        // Other requests append nothing.
       }
     }
   }
@@ -253,7 +255,7 @@ public final class BaselineServer implements AutoCloseable {
     connection.respond(BaselineMessage.OK, BaselineMessage.RESERVED_BYTES);
   }
 
-  /** What it was given before has been seen: it may not WRITE there any more. */
+  /** Revokes a place that has been decided: the client may not WRITE there any more. */
   private static void forgetDecided(BaselineConnection connection) {
     for (int i = connection.places.size() - 1; i >= 0; i--) {
       if (connection.places.get(i).state != Place.State.GIVEN) {
@@ -262,7 +264,7 @@ public final class BaselineServer implements AutoCloseable {
     }
   }
 
-  /** Answers what is left, from what is durable. */
+  /** Answers the remaining requests, from durable state. */
   private void answer(BaselineConnection connection) {
     if (!connection.hasRequest()) {
       return;
@@ -293,7 +295,7 @@ public final class BaselineServer implements AutoCloseable {
     }
   }
 
-  /** It was looked at all places, and what was seen is drained. */
+  /** Answers a PERSIST. All places were checked, and the records found are drained. */
   private void persist(BaselineConnection connection) {
     long position = BaselineMessage.getLong(connection.buffers(), connection.request() + 16);
     boolean seen = false;
@@ -319,7 +321,7 @@ public final class BaselineServer implements AutoCloseable {
     return connection.request() + BaselineMessage.OBJECT_AT;
   }
 
-  /** Bytes of the object in a request, or 0 where there is none that the store takes. */
+  /** Bytes of the object in a request, or 0 when there is none that the store accepts. */
   private int objectBytes(BaselineConnection connection) {
     int bytes =
         BaselineMessage.objectBytes(
@@ -327,11 +329,11 @@ public final class BaselineServer implements AutoCloseable {
     return bytes > store.objectBytesMax() ? 0 : bytes;
   }
 
-  // Sleeping and ending
+  // Sleeping and ending.
 
   /**
-   * Prepares to sleep: false when there may be something to do. After true, sleep on the device,
-   * then call {@link #doWork()}.
+   * Prepares to sleep. Returns false when there may be something to do. After true, sleep on the
+   * device, then call {@link #doWork()}.
    */
   public boolean arm() {
     nextAcceptNs = Long.MIN_VALUE;
@@ -342,22 +344,22 @@ public final class BaselineServer implements AutoCloseable {
     return armed;
   }
 
-  /** How long may be slept while no client sends anything, nanoseconds. */
+  /** How long to sleep at most while no client sends anything, nanoseconds. */
   public long sleepNsMax() {
     return store.awaited().isEmpty() ? SLEEP_NS_MAX : SLEEP_AWAITING_NS_MAX;
   }
 
-  /** Keys that have a value, once everything that came is applied. */
+  /** Number of keys with a value, once all records are applied. */
   public long size() {
     return store.size();
   }
 
-  /** Places that clients were given and have not written to. */
+  /** Number of places that clients were given and have not written to. */
   int awaited() {
     return store.awaited().size();
   }
 
-  /** Releases what a server held whose process counts as ended: nothing goes on. */
+  /** Releases the resources of a server whose process counts as ended. */
   public void abandon() {
     closeConnections();
     store.release();
@@ -375,7 +377,7 @@ public final class BaselineServer implements AutoCloseable {
     }
   }
 
-  /** Ends every connection, applies what was acknowledged, and closes the store. */
+  /** Ends every connection, applies the acknowledged records, and closes the store. */
   @Override
   public void close() {
     closeConnections();

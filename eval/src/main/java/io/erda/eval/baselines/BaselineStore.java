@@ -23,7 +23,7 @@ import java.util.random.RandomGenerator;
  * memories, borrows the directory.
  */
 final class BaselineStore implements AutoCloseable {
-  /** Readers of entries come through the server, which is the one that moves them. */
+  /** A counter that does nothing: only the server, which moves entries, reads them. */
   private static final StructureCounter NOBODY_READS =
       new StructureCounter() {
         @Override
@@ -50,18 +50,18 @@ final class BaselineStore implements AutoCloseable {
   private RedoLog log;
   private LogIndex index;
 
-  /** Whether nobody can still be in the middle of a WRITE to a place that was given up. */
+  /** Whether no client can still be in the middle of a WRITE to a place that was given up. */
   private BooleanSupplier noStrangers = () -> true;
 
   private boolean strangersPossible;
 
-  /** Whether records were seen or appended and not drained. */
+  /** Whether records were found or appended and not drained. */
   private boolean undrained;
 
   /** The batch that is being applied. */
   private final List<Place> batch = new ArrayList<>();
 
-  /** What {@link #locate} found. */
+  /** The result of {@link #locate}. */
   private MemorySegment foundMemory;
 
   private long foundAt;
@@ -80,9 +80,9 @@ final class BaselineStore implements AutoCloseable {
   }
 
   /**
-   * Opens the store of a directory, whose lock the caller has; makes one where there is none.
+   * Opens the store of a directory, whose lock the caller holds; creates it if there is none.
    *
-   * @param geometry and {@code kind} of a new store; one that is there keeps its geometry
+   * @param geometry and {@code kind} of a new store; an existing one keeps its geometry
    * @param lagBytes of the log that may stay unapplied while there is nothing else to do
    * @throws IllegalStateException when the store is of the other kind, or damaged
    */
@@ -93,8 +93,8 @@ final class BaselineStore implements AutoCloseable {
       long lagBytes,
       RandomGenerator random)
       throws IOException {
-    // What is visible now may be gone after the next failure: then an update in place must not be
-    // torn, nor an entry name what was not drained.
+    // Visible stores may be lost with the next failure: then an update in place must not be torn,
+    // nor may an entry name an object that was not drained.
     directory.makeDurable();
     if (!directory.exists(BaselineSuperblock.NAME)) {
       create(directory, geometry, kind, random.nextLong());
@@ -106,7 +106,7 @@ final class BaselineStore implements AutoCloseable {
     return new BaselineStore(directory, superblock, lagBytes);
   }
 
-  /** The superblock comes last: without one there is no store. */
+  /** Creates a store. The superblock comes last: without it there is no store. */
   private static void create(
       MemoryDirectory directory, BaselineGeometry geometry, BaselineKind kind, long seed)
       throws IOException {
@@ -119,11 +119,11 @@ final class BaselineStore implements AutoCloseable {
     new BaselineSuperblock(geometry, kind, seed).create(directory);
   }
 
-  // Recovery
+  // Recovery.
 
   /**
-   * Applies what earlier servers left in their logs, and makes a log of its own. An old one is
-   * durably gone before the next takes a record, so none is ever applied behind a newer one.
+   * Applies the logs of earlier servers, and makes a new log. An old log is durably removed before
+   * the new one takes a record, so no old record is applied after a newer one.
    */
   private void recover(MemoryDirectory directory) throws IOException {
     int generation = 0;
@@ -163,7 +163,7 @@ final class BaselineStore implements AutoCloseable {
     applyAll();
   }
 
-  // Space and order
+  // Space and order.
 
   /** The longest object: it fits into a message, a chunk and an eighth of the log. */
   int objectBytesMax() {
@@ -172,7 +172,7 @@ final class BaselineStore implements AutoCloseable {
     return Math.min(Math.min(message, chunk), log.objectBytesMax());
   }
 
-  /** Whether another put can be taken: all that is in the log may be new keys. */
+  /** Whether another put can be accepted, assuming that all records in the log are new keys. */
   boolean hasRoomForPut() {
     if (isNearlyFull()) {
       drain();
@@ -191,13 +191,13 @@ final class BaselineStore implements AutoCloseable {
             < 2 * (unapplied + geometry.chunkBytes()) + spareForClasses();
   }
 
-  /** Each class that the records need may begin a chunk. */
+  /** Bytes for one more chunk for each class that the records need. */
   private long spareForClasses() {
     long classes = Slab.classOf(geometry.chunkBytes()) - Slab.classOf(0) + 1L;
     return Math.min(places.size() + 1, classes) * geometry.chunkBytes();
   }
 
-  /** The next place, for a client or for {@link #append}; null where the log is full. */
+  /** Reserves the next place, for a client or for {@link #append}; null when the log is full. */
   Place reserve(int objectBytes, long nowNs) {
     long position = log.reserve(objectBytes);
     if (position == RedoLog.NONE) {
@@ -214,18 +214,18 @@ final class BaselineStore implements AutoCloseable {
     return place;
   }
 
-  /** A client was told to WRITE there. */
+  /** Notes that a client was told to WRITE to a place. */
   void await(Place place) {
     awaited.add(place);
   }
 
-  /** Stores a record of the server's own; it counts from the next {@link #drain}. */
+  /** Stores a record of the server itself; it counts from the next {@link #drain}. */
   void append(Place place, MemorySegment source, ObjectChecksum sourceSum, long objectAt) {
     log.append(place.position, source, sourceSum, objectAt, place.objectBytes);
     see(place);
   }
 
-  /** Looks at the places that clients were given, in their order. Returns how many were seen. */
+  /** Checks the places that clients were given, in order. Returns how many records were found. */
   int look() {
     int kept = 0;
     for (int i = 0; i < awaited.size(); i++) {
@@ -250,7 +250,7 @@ final class BaselineStore implements AutoCloseable {
     return true;
   }
 
-  /** The record of a place is whole, and flushed. It counts from the next {@link #drain} on. */
+  /** Notes and flushes the whole record of a place. It counts from the next {@link #drain} on. */
   private void see(Place place) {
     MemorySegment records = log.segment();
     long at = log.objectAt(place.position);
@@ -261,7 +261,7 @@ final class BaselineStore implements AutoCloseable {
     undrained = true;
   }
 
-  /** Gives a place up whose client was fenced, unless its record is there. */
+  /** Gives up a place whose client was fenced, unless its record is there. */
   void giveUp(Place place) {
     if (place.state == Place.State.GIVEN && !lookAt(place)) {
       place.state = Place.State.GIVEN_UP;
@@ -278,7 +278,7 @@ final class BaselineStore implements AutoCloseable {
     noStrangers = condition;
   }
 
-  /** Makes durable what was seen. Nothing may be answered from it before. */
+  /** Makes the records found durable. No request may be answered from them before. */
   void drain() {
     if (undrained) {
       log.drain();
@@ -286,9 +286,9 @@ final class BaselineStore implements AutoCloseable {
     }
   }
 
-  // Applying
+  // Applying.
 
-  /** Applies a batch where more is unapplied than may be. Returns how many records. */
+  /** Applies a batch if more is unapplied than allowed. Returns how many records. */
   int apply() {
     int applied = unappliedBytes() > lagBytes ? applyBatch() : 0;
     if (applied > 0 && appliedPosition() - log.head() > log.ringBytes() / 4) {
@@ -303,11 +303,11 @@ final class BaselineStore implements AutoCloseable {
 
   private void applyAll() {
     while (applyBatch() > 0) {
-      // Until a place is met that a client was given and has not written to.
+      // Until a place that a client was given and has not written to.
     }
   }
 
-  /** REQUIRES: what was seen is drained. */
+  /** REQUIRES: all records found are drained. */
   private int applyBatch() {
     assert !undrained : "a record is applied that may be lost";
     int taken = 0;
@@ -341,7 +341,7 @@ final class BaselineStore implements AutoCloseable {
     return places.isEmpty() ? log.tail() : places.peekFirst().position;
   }
 
-  /** Everything that was applied is durable, and the records are not needed any more. */
+  /** Moves the head of the log: the applied records are durable at their destination. */
   private void passApplied() {
     if (strangersPossible) {
       strangersPossible = !noStrangers.getAsBoolean();
@@ -351,10 +351,10 @@ final class BaselineStore implements AutoCloseable {
     }
   }
 
-  // Reading
+  // Reading.
 
   private long keyWord(MemorySegment key, long at, int length) {
-    // The memory is the caller's, who holds it; a slice of it is checked here.
+    // A slice is checked against the caller's memory, which the caller keeps alive.
     long code =
         key.isNative()
             ? hash.ofNative(key.asSlice(at, length).address(), length)
@@ -362,7 +362,7 @@ final class BaselineStore implements AutoCloseable {
     return Entry.keyWord(code, 1);
   }
 
-  /** Looks for the value of a key, in the log and then through the table. */
+  /** Finds the value of a key, in the log or through the table. */
   boolean locate(MemorySegment key, long at, int length) {
     long keyWord = keyWord(key, at, length);
     long position = index.find(keyWord, key, at, length);
@@ -395,12 +395,12 @@ final class BaselineStore implements AutoCloseable {
     return foundLength;
   }
 
-  /** Tells what is wrong with the hash table. */
+  /** Checks the hash table. */
   void check(Consumer<? super TableFinding> findings) {
     destination.table().check(findings);
   }
 
-  /** Keys with a value, once everything is applied. */
+  /** Number of keys with a value, once all records are applied. */
   long size() {
     return destination.table().size();
   }
@@ -413,7 +413,7 @@ final class BaselineStore implements AutoCloseable {
     return logMemory;
   }
 
-  /** Applies what was seen, and closes the memories. The log stays, for the next opening. */
+  /** Applies all records, and closes the memories. The log stays for the next opening. */
   @Override
   public void close() {
     drain();
@@ -422,7 +422,7 @@ final class BaselineStore implements AutoCloseable {
     release();
   }
 
-  /** Closes the memories as they are. */
+  /** Closes the memories without changes. */
   void release() {
     logMemory.close();
     tableMemory.close();

@@ -8,7 +8,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * What a store was created with: 7 words and nothing else, written once.
+ * The parameters of a store: 7 words, written once.
  *
  * @param seed of the key hash
  */
@@ -21,7 +21,10 @@ record BaselineSuperblock(BaselineGeometry geometry, BaselineKind kind, long see
   private static final ValueLayout.OfLong WORD =
       ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  /** Durable under its name when it returns, as is all that was created before. */
+  /**
+   * Creates the file. It is durable with its name when this returns, as are all files created
+   * before.
+   */
   void create(MemoryDirectory directory) throws IOException {
     directory.delete(UNFINISHED);
     try (PersistentMemory memory = directory.create(UNFINISHED, WORDS * Long.BYTES)) {

@@ -9,7 +9,7 @@ import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 
-/** A baseline under Erda's simulation: its own server and client, as they run anywhere. */
+/** A baseline under Erda's simulation, with its usual server and client. */
 public final class BaselineUnderTest implements StoreUnderTest {
   private static final long TIMEOUT_NS = 200_000_000L;
 
@@ -21,8 +21,7 @@ public final class BaselineUnderTest implements StoreUnderTest {
   /**
    * Makes a system of servers and clients.
    *
-   * @param lagBytes bytes of the log that may stay unapplied; 0: everything is applied when there
-   *     is time
+   * @param lagBytes bytes of the log that may stay unapplied; 0: everything is applied when idle
    * @param flushesPersist whether a FLUSH of the device reaches the persistence domain
    */
   public BaselineUnderTest(

@@ -20,12 +20,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Erda, with its own puts and with the paper's, beside Redo Logging and Read After Write with
- * objects of 1 KiB and one client: the same objects and the same keys, by one device, round after
- * round in one run. Processor time is that of all threads of the server, polling included; over
- * shared memory a shorter run behind it tells it apart from polling, and each time stands beside
- * the least that the operation can take. Of embedded stores, which are in this process, nothing is
- * expected.
+ * Compares Erda, with its own puts and with the paper's, with Redo Logging and Read After Write,
+ * for objects of 1 KiB and one client: the same objects and keys, over one device, in alternating
+ * rounds of one run. Processor time is that of all threads of the server, polling included; over
+ * shared memory a shorter run afterwards measures it without polling, and each time is shown beside
+ * the least that the operation can take. Embedded stores have no goals.
  */
 public final class BaselinesExperiment implements Experiment {
   private static final int VALUE_BYTES = 1024;
@@ -39,9 +38,9 @@ public final class BaselinesExperiment implements Experiment {
   private final Deployment deployment;
 
   /**
-   * The experiment at one of the places where stores can be.
+   * The experiment for a deployment of the stores.
    *
-   * @param deployment the place
+   * @param deployment of the stores
    */
   public BaselinesExperiment(Deployment deployment) {
     this.deployment = deployment;
@@ -119,7 +118,7 @@ public final class BaselinesExperiment implements Experiment {
     return report;
   }
 
-  /** In a run of its own: looks at the clock slow the servers down. */
+  /** Measured in a separate run, because reading the clock slows the servers down. */
   private void work(Context context, Dataset dataset, int operations, int rounds, Report report)
       throws InterruptedException {
     Figures figures = new Figures("load", "scheme");
@@ -185,7 +184,7 @@ public final class BaselinesExperiment implements Experiment {
     }
   }
 
-  /** Erda beside another scheme, with what is expected of it beside a baseline that is served. */
+  /** Reports Erda beside another scheme, with goals when that is a served baseline. */
   private void tellBeside(Workload workload, List<Series> series, Series other, Figures.Row row) {
     Series erda = series.getFirst();
     Figure throughput = ratio("throughput", Rounds.ratios(erda.perSecond, other.perSecond));
@@ -207,7 +206,7 @@ public final class BaselinesExperiment implements Experiment {
     }
   }
 
-  /** Erda's work beside a scheme's; in some rounds that is 0. */
+  /** The ratio of Erda's work to another scheme's; some rounds may have 0. */
   private static double work(Scheme erda, List<Series> series, Series other) {
     return Rounds.median(series.get(erda.ordinal()).workNs) / Rounds.median(other.workNs);
   }

@@ -11,18 +11,17 @@ import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
 /**
- * What the paper has a figure of: values of all schemes along an axis, and beside each scheme that
- * of Erda, in the mean of all places: with its own puts, with those of the paper, and in the paper.
- * One thread.
+ * A table for a figure of the paper: values of all schemes along an axis, and the mean ratio of
+ * Erda to each scheme: with Erda's own puts, with those of the paper, and in the paper. One thread.
  */
 final class Beside {
   private final Figures figures;
   private final boolean virtual;
 
   /**
-   * @param title what the values are, for programs
-   * @param axis what changes from place to place
-   * @param virtual whether time is, so that a run of any size can tell
+   * @param title of the values, for programs
+   * @param axis the parameter that varies
+   * @param virtual whether times are virtual, so that goals are judged in a run of any size
    */
   Beside(String title, Unit unit, String axis, int[] places, boolean virtual) {
     this.virtual = virtual;
@@ -31,18 +30,17 @@ final class Beside {
             .along(title, unit, axis, Arrays.stream(places).asDoubleStream().toArray());
   }
 
-  /** Adds the values of all schemes, of which nothing is expected. */
+  /** Adds the values of all schemes, without goals. */
   void add(
       Workload workload, Map<Scheme, double[]> values, ToDoubleFunction<Scheme> besideInPaper) {
     add(workload, values, besideInPaper, Double.NaN);
   }
 
   /**
-   * Adds the values of all schemes, of which Erda's must be on the same side of a baseline's as in
-   * the paper.
+   * Adds the values of all schemes; Erda must be on the same side of a baseline as in the paper.
    *
-   * @param besideInPaper Erda's value beside a baseline's, in the paper
-   * @param equal nearer to 1 is on neither side
+   * @param besideInPaper the ratio of Erda to a baseline in the paper
+   * @param equal a ratio nearer to 1 than this is on neither side
    */
   void add(
       Workload workload,
@@ -68,7 +66,7 @@ final class Beside {
     });
   }
 
-  /** Adds the least that Erda can have. */
+  /** Adds the least values that Erda can have. */
   void addFloor(Workload workload, double... floors) {
     figures.row(workload.label, "floor").values(floors);
   }

@@ -17,8 +17,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Bytes of persistent memory that an operation stores, the server's and the client's together, as
- * the pmem layer and the devices count them: the paper's Table 1.
+ * Bytes of persistent memory that server and client store for an operation, as the pmem layer and
+ * the devices count them: the paper's Table 1.
  */
 public final class BytesExperiment implements Experiment {
   private static final int[] SIZES = {64, 1024};
@@ -43,7 +43,7 @@ public final class BytesExperiment implements Experiment {
     UPDATE,
     DELETE;
 
-    /** What Table 1 says, for a key and a value of so many bytes. */
+    /** The value in Table 1 for a key and a value of these lengths. */
     int paper(Scheme scheme, int key, int value) {
       int pair = key + value;
       boolean erda = !scheme.isBaseline();
@@ -95,8 +95,8 @@ public final class BytesExperiment implements Experiment {
   }
 
   /**
-   * Counts what an operation stores in the mean of so many, each on a key of its own that was not
-   * loaded.
+   * Counts the bytes that an operation stores, averaged over operations on different keys that were
+   * not loaded.
    */
   private static double bytes(ServedScheme scheme, Operation operation, int count)
       throws InterruptedException {
@@ -114,8 +114,8 @@ public final class BytesExperiment implements Experiment {
           case DELETE -> caller.delete(key);
         }
       }
-      // What is applied later counts too. Of a client that leaves before, the server judges what it
-      // announced, which stores into the root.
+      // Bytes that are applied later count, too. If the client left first the server would judge
+      // its announced puts, which stores into the root.
       scheme.settle();
     }
     return (scheme.nvmBytes() - before) / (double) count;

@@ -12,7 +12,7 @@ abstract class Caller implements AutoCloseable {
     into = Arena.ofAuto().allocate(valueBytes, 8);
   }
 
-  /** Gets a value that is there. */
+  /** Gets an existing value. */
   abstract void get(MemorySegment key);
 
   abstract void put(MemorySegment key, MemorySegment value);

@@ -17,8 +17,8 @@ import java.util.Map;
 
 /**
  * Throughput and the server's processor time by the number of clients: the paper's figures 18 to
- * 25. Clients, servers and whatever else runs here share the cores of this machine, where the
- * paper's clients have machines of their own.
+ * 25. Clients, servers and other processes share the cores of this machine, while the paper's
+ * clients have their own machines.
  */
 public final class ClientsExperiment implements Experiment {
   private static final int VALUE_BYTES = 1024;

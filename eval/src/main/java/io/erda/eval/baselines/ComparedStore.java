@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 
-/** A store of one of the schemes that are compared. */
+/** A store of one of the compared schemes. */
 abstract class ComparedStore implements AutoCloseable {
   private static final long SETTLE_MS = 20;
 
@@ -28,15 +28,15 @@ abstract class ComparedStore implements AutoCloseable {
   abstract Caller connect();
 
   /**
-   * The processor time so far of the process that the store is served by, which is its own unless
-   * it is embedded.
+   * The processor time so far of the serving process, which also has the clients if the store is
+   * embedded.
    */
   abstract CpuTime cpu();
 
   /**
-   * Nanoseconds that the server's thread has taken for steps which had something to do.
+   * Nanoseconds of the server's thread in steps that had something to do.
    *
-   * @throws UnsupportedOperationException where nobody looks at the clock
+   * @throws UnsupportedOperationException when the server does not measure it
    */
   long workNs() {
     throw new UnsupportedOperationException(scheme.title + " does not tell it");
@@ -45,12 +45,12 @@ abstract class ComparedStore implements AutoCloseable {
   @Override
   public abstract void close();
 
-  /** Returns when the server has done what it does later, as far as it does that by itself. */
+  /** Returns when the server has done its deferred work, if it does that by itself. */
   void settle() throws InterruptedException {
     Thread.sleep(SETTLE_MS);
   }
 
-  /** Closes all, whatever closing one of them throws. */
+  /** Closes all stores, even if closing one of them throws. */
   static void closeAll(List<? extends ComparedStore> stores) {
     try (Opened opened = new Opened()) {
       stores.forEach(store -> opened.add(store::close));
@@ -79,8 +79,7 @@ abstract class ComparedStore implements AutoCloseable {
   }
 
   /**
-   * Opens a store of each scheme, in the order given, and loads it. When one fails those before it
-   * are closed.
+   * Opens and loads a store of each scheme, in order. When one fails those before it are closed.
    */
   static <S extends ComparedStore> List<S> openAll(
       Context context, Dataset dataset, List<Scheme> schemes, Function<Scheme, S> open) {

@@ -6,7 +6,7 @@ import io.erda.eval.process.Transport;
 import java.util.List;
 import java.util.Optional;
 
-/** Where stores are that are compared, and by what their client reaches them. */
+/** Where the compared stores are, and how their clients reach them. */
 public enum Deployment {
   SHM(Transport.SHM, "over shared memory", 1),
 
@@ -21,10 +21,13 @@ public enum Deployment {
 
   private final Transport transport;
 
-  /** What people call it, behind “Erda beside Redo Logging and Read After Write”. */
+  /** A phrase for people, to follow “Erda beside Redo Logging and Read After Write”. */
   final String where;
 
-  /** How many times fewer operations than over shared memory take as long. */
+  /**
+   * By which factor there are fewer operations than over shared memory, for about the same
+   * duration.
+   */
   final int slowness;
 
   Deployment(Transport transport, String where, int slowness) {
@@ -33,22 +36,22 @@ public enum Deployment {
     this.slowness = slowness;
   }
 
-  /** What a program calls the device. */
+  /** The device's name for programs. */
   String device() {
     return hasServers() ? transport.toString() : "embedded";
   }
 
-  /** Why this machine can't have it; empty when it can. */
+  /** Why this machine does not support it; empty when it does. */
   Optional<String> missing() {
     return hasServers() ? transport.missing() : Optional.empty();
   }
 
-  /** Whether servers are other processes. Of those something is expected. */
+  /** Whether servers are separate processes; only these have goals. */
   boolean hasServers() {
     return this != EMBEDDED;
   }
 
-  /** A store of each scheme, in their order, loaded. */
+  /** A loaded store of each scheme, in order. */
   List<? extends ComparedStore> openAll(Context context, Dataset dataset) {
     return hasServers()
         ? ServedScheme.startAll(context, dataset, transport, 0, Counting.NOTHING)

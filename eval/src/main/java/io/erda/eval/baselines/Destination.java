@@ -6,19 +6,19 @@ import io.erda.logstore.ObjectLayout;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Where objects lie in the end: the hash table, whose words are addresses, and the slab. One
- * thread. Borrows both.
+ * The destination of objects: the hash table, whose words are addresses, and the slab. One thread.
+ * Borrows both.
  *
- * <p>A batch is applied in two halves with a drain behind each: objects and key words, then the
+ * <p>A batch is applied in two halves with a drain after each: objects and key words, then the
  * words that name them. So no durable word ever names an object that is not durable, and a slot is
  * reused only when the word that named it is durably gone. An update in place may be torn by a
- * crash: it is in the log.
+ * crash, and is repeated from the log.
  */
 final class Destination {
-  /** Records of one batch at most. */
+  /** The most records of a batch. */
   static final int BATCH = 32;
 
-  /** What the second half has to do. */
+  /** Work of the second half for a record. */
   private static final int NOTHING = 0;
 
   private static final int INSERT = 1;
@@ -73,8 +73,8 @@ final class Destination {
   }
 
   /**
-   * The first half of one record. Of one key a batch has one at most; at most {@link #BATCH}
-   * between two {@link #commit}.
+   * Does the first half of one record. A batch has at most one record of a key; at most {@link
+   * #BATCH} between two {@link #commit}.
    *
    * @param object a whole object of {@link ObjectLayout}
    */
@@ -117,7 +117,9 @@ final class Destination {
     count++;
   }
 
-  /** The second half of all, behind a drain of the first; durable when it returns. */
+  /**
+   * Does the second half of all records, after the first half was drained; durable when it returns.
+   */
   void commit() {
     slab.drain();
     if (count == 0) {
@@ -125,7 +127,7 @@ final class Destination {
     }
     table.drain();
     for (int i = 0; i < count; i++) {
-      // What is staged first: another insertion would clear it.
+      // Staged entries first, because another insertion would clear them.
       if (steps[i] == INSERT
           && staged[i] != HashTable.NONE
           && table.insertStaged(staged[i], keyWords[i], addresses[i])) {
@@ -167,7 +169,7 @@ final class Destination {
     }
   }
 
-  /** Where an entry is now: an insertion may have moved it. */
+  /** The current slot of an entry, which an insertion may have moved. */
   private long slotOf(long keyWord, long address) {
     return table.find(keyWord, (slot, word) -> word == address);
   }

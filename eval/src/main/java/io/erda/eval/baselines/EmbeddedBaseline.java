@@ -11,8 +11,9 @@ import java.nio.file.Path;
 import java.util.SplittableRandom;
 
 /**
- * A baseline in the process of its users, who take the server's steps while they wait: nothing is
- * handed to another thread. Applying is one of these steps. One thread at a time. Owns its store.
+ * A baseline in the process of its clients, which take the server's steps while they wait: no work
+ * is handed to another thread. Applying is one of these steps. One thread at a time. Owns its
+ * store.
  */
 public final class EmbeddedBaseline implements AutoCloseable {
   private static final String ADDRESS = "baseline";
@@ -26,7 +27,7 @@ public final class EmbeddedBaseline implements AutoCloseable {
   /**
    * Opens the store in a directory, or makes one there.
    *
-   * @param data a directory that is there
+   * @param data an existing directory
    * @param objects that the store is to hold, of at most {@code objectBytes} of key and value
    */
   public EmbeddedBaseline(BaselineKind kind, Path data, long objects, int objectBytes)
@@ -61,7 +62,7 @@ public final class EmbeddedBaseline implements AutoCloseable {
     return network.device();
   }
 
-  /** Calls of a new client on a device of this store's. Close them before this store. */
+  /** Calls of a new client on a device of this store. Close them before this store. */
   public BaselineCalls calls(Device clientDevice) {
     return new BaselineCalls(
         kind,

@@ -10,7 +10,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 
-/** A store of one of the schemes that are compared, in this process. One thread at a time. */
+/** A store of one of the compared schemes, in this process. One thread at a time. */
 abstract class EmbeddedScheme extends ComparedStore {
   private EmbeddedScheme(Scheme scheme, int valueBytes) {
     super(scheme, valueBytes);
@@ -21,7 +21,7 @@ abstract class EmbeddedScheme extends ComparedStore {
     return CpuTime.of(ProcessHandle.current().pid());
   }
 
-  /** All of them, in the order of {@link Scheme}, loaded. */
+  /** Opens and loads all of them, in the order of {@link Scheme}. */
   static List<EmbeddedScheme> openAll(Context context, Dataset dataset) {
     return openAll(
         context,
@@ -33,7 +33,7 @@ abstract class EmbeddedScheme extends ComparedStore {
                 : new Erda(context, scheme, dataset.valueBytes()));
   }
 
-  /** Erda as it is created without being told more than how it puts. */
+  /** Erda with default options apart from the put mode. */
   private static final class Erda extends EmbeddedScheme {
     private static final long CLEANING_NS_MAX = 5_000_000_000L;
     private static final Duration FIGURES_TIMEOUT = Duration.ofSeconds(10);
@@ -47,7 +47,7 @@ abstract class EmbeddedScheme extends ComparedStore {
               context.newDirectory("paper"), ServerOptions.DEFAULTS.withPutMode(scheme.puts()));
     }
 
-    /** Cleaning is the server's thread's, and would take a core from whoever is measured next. */
+    /** Cleaning is done by the server's thread, and would take a core from the next measurement. */
     @Override
     void settle() throws InterruptedException {
       super.settle();

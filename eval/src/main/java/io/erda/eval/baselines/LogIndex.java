@@ -4,8 +4,9 @@ import io.erda.logstore.ObjectLayout;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Where the newest record of each key lies that is in the log and not applied: open addressing with
- * linear probing, in DRAM. Keys are compared in the records. One thread; allocates when it grows.
+ * The place of the newest record of each key that is in the log and not applied: open addressing
+ * with linear probing, in DRAM. Keys are compared with those in the records. One thread; allocates
+ * when it grows.
  */
 final class LogIndex {
   /** The key has no record. */
@@ -28,7 +29,7 @@ final class LogIndex {
     return positions[slot(keyWord, key, keyAt, keyLength)];
   }
 
-  /** A record is the newest of its key, unless there is one of a higher position. */
+  /** Adds a record as the newest of its key, unless there is one at a higher position. */
   void put(long keyWord, long position) {
     MemorySegment records = log.segment();
     long at = log.objectAt(position);
@@ -44,7 +45,7 @@ final class LogIndex {
     }
   }
 
-  /** Forgets the record of a key that was applied, unless there is a newer one. */
+  /** Removes the record of a key that was applied, unless there is a newer one. */
   void remove(long keyWord, long position) {
     int slot = home(keyWord);
     while (words[slot] != 0 && positions[slot] != position) {
@@ -76,7 +77,7 @@ final class LogIndex {
     return slot;
   }
 
-  /** Moves what lies behind into the gap, where its search would end there. */
+  /** Frees a slot, and moves later entries into the gap, at which their search would end. */
   private void empty(int slot) {
     int gap = slot;
     for (int i = next(gap); words[i] != 0; i = next(i)) {

@@ -1,11 +1,11 @@
 package io.erda.eval.baselines;
 
 /**
- * What the paper measured (§5, figures 14 to 25), as ratios of Erda, which announces first there,
- * and a baseline: its machines are not ours.
+ * The measurements of the paper (§5, figures 14 to 25), as ratios of Erda, which announces first
+ * there, to a baseline, because its machines differ from ours.
  */
 final class PaperFigures {
-  /** The mean time that an operation takes with Erda beside that with a baseline. */
+  /** The ratio of the mean time of an operation with Erda to that with a baseline. */
   static double latencyRatio(Workload workload, Scheme other) {
     return switch (workload) {
       case YCSB_C -> ratio(62.84, 92.7, 92.48, other);
@@ -15,7 +15,7 @@ final class PaperFigures {
     };
   }
 
-  /** The operations a second with Erda beside those with a baseline. */
+  /** The ratio of the operations a second with Erda to those with a baseline. */
   static double throughputRatio(Workload workload, Scheme other) {
     return switch (workload) {
       case YCSB_C -> ratio(96.35, 62.93, 63.28, other);
@@ -25,7 +25,9 @@ final class PaperFigures {
     };
   }
 
-  /** The server's processor time with a baseline beside that with Erda; may be infinite. */
+  /**
+   * The ratio of the server's processor time with a baseline to that with Erda; may be infinite.
+   */
   static double cpuRatio(Workload workload, Scheme other) {
     boolean redo = requireBaseline(other) == Scheme.REDO_LOGGING;
     return switch (workload) {

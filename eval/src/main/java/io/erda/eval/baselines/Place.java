@@ -1,8 +1,8 @@
 package io.erda.eval.baselines;
 
-/** One place of the log, from when it is given until its record is applied. */
+/** One place of the log, from its reservation until its record is applied. */
 final class Place {
-  /** Who a place was given to and what became of it. */
+  /** The state of a place. */
   enum State {
     /** A client was told to WRITE there. */
     GIVEN,
@@ -17,10 +17,10 @@ final class Place {
   final long givenNs;
   State state = State.GIVEN;
 
-  /** Of the key, once the record was seen. */
+  /** The key word, once the record was found. */
   long keyWord;
 
-  /** What the client WRITEs with, for its queue pair to revoke. */
+  /** The remote key with which the client WRITEs, for its queue pair to revoke. */
   long grantedKey;
 
   Place(long position, int objectBytes, long givenNs) {

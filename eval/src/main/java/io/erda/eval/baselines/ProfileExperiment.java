@@ -18,9 +18,9 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Where the time of an update over shared memory goes: the threads of both ends are looked at while
+ * Where the time of an update over shared memory goes: the threads of both ends are sampled while
  * one client updates, round after round, in Erda with both kinds of puts and in both baselines. It
- * shows nothing that must be so; it says why {@link BaselinesExperiment} shows what it does.
+ * has no goals; it explains the results of {@link BaselinesExperiment}.
  */
 public final class ProfileExperiment implements Experiment {
   private static final int VALUE_BYTES = 1024;

@@ -22,13 +22,13 @@ import java.util.function.LongConsumer;
  *   record:  position 8 | object as in {@link ObjectLayout}
  * </pre>
  *
- * <p>Positions only grow and begin with the length of the ring, so none is 0; a position lies at
- * its remainder. No record goes over the end of the ring.
+ * <p>Positions only grow and begin with the length of the ring, so none is 0; a record lies at its
+ * position modulo that length. No record crosses the end of the ring.
  */
 final class RedoLog {
   static final int ALIGNMENT = 64;
 
-  /** What stands in front of the object of a record. */
+  /** The bytes before the object of a record. */
   static final int POSITION_BYTES = 8;
 
   /** Where the ring begins in the memory. */
@@ -50,7 +50,7 @@ final class RedoLog {
   private final ObjectChecksum checksum;
   private final int ringBytes;
 
-  /** The head, durably. */
+  /** The durable head. */
   private long head;
 
   private long tail;
@@ -80,7 +80,7 @@ final class RedoLog {
     return new RedoLog(memory, ringBytes, ringBytes);
   }
 
-  /** Opens what a server left; null where it was not formatted yet, so nothing lies in it. */
+  /** Opens the log that a server left; null when it was not formatted yet, and so is empty. */
   static RedoLog open(PersistentMemory memory) {
     if (memory.segment().get(WORD, MAGIC_AT) != MAGIC) {
       return null;
@@ -89,7 +89,7 @@ final class RedoLog {
     return new RedoLog(memory, ringBytes, memory.segment().get(WORD, HEAD_AT));
   }
 
-  /** Shows the positions of all whole records, in their order, and changes nothing. */
+  /** Passes the positions of all whole records, in order, and changes nothing. */
   void recover(LongConsumer records) {
     long end = head + ringBytes;
     for (long position = head; position < end; ) {
@@ -103,9 +103,9 @@ final class RedoLog {
     }
   }
 
-  // Places
+  // Places.
 
-  /** What a record of an object takes in the ring. */
+  /** The bytes of an object's record in the ring. */
   static int placeBytes(int objectBytes) {
     return (POSITION_BYTES + objectBytes + ALIGNMENT - 1) & -ALIGNMENT;
   }
@@ -115,7 +115,7 @@ final class RedoLog {
     return ringBytes / 8 - POSITION_BYTES;
   }
 
-  /** The place of the next record, or {@link #NONE} where the durable head is in the way. */
+  /** The place of the next record, or {@link #NONE} when the durable head is in the way. */
   long reserve(int objectBytes) {
     int bytes = placeBytes(objectBytes);
     long left = ringBytes - ringOffset(tail);
@@ -127,7 +127,7 @@ final class RedoLog {
     return position;
   }
 
-  /** Behind the last place that was given. */
+  /** The position after the last place that was given. */
   long tail() {
     return tail;
   }
@@ -141,7 +141,7 @@ final class RedoLog {
   }
 
   /**
-   * Lets the space before {@code position} be used again. REQUIRES: no record before it is needed,
+   * Lets the space before {@code position} be reused. REQUIRES: no record before it is needed,
    * whatever fails from now on.
    */
   void advanceHead(long position) {
@@ -151,7 +151,7 @@ final class RedoLog {
     head = position;
   }
 
-  // Records
+  // Records.
 
   /**
    * Stores a record and flushes it; the caller drains.
@@ -175,12 +175,12 @@ final class RedoLog {
     memory.drain();
   }
 
-  /** Whether the record of an object of exactly so many bytes is there. */
+  /** Whether the record of an object of exactly this length is there. */
   boolean isWhole(long position, int objectBytes) {
     return wholeBytes(position, objectBytes + POSITION_BYTES) == objectBytes;
   }
 
-  /** Bytes of the object of a whole record with at most so much room; 0 where there is none. */
+  /** Bytes of the object of a whole record that fits into {@code room}; 0 when there is none. */
   private int wholeBytes(long position, long room) {
     long at = offset(position);
     if (room < POSITION_BYTES + ObjectLayout.BYTES_MIN
@@ -198,12 +198,12 @@ final class RedoLog {
     return segment;
   }
 
-  /** Where the object of a record begins in {@link #segment()}. */
+  /** The offset of a record's object in {@link #segment()}. */
   long objectAt(long position) {
     return offset(position) + POSITION_BYTES;
   }
 
-  /** Where a record begins in the memory. */
+  /** The offset of a record in the memory. */
   long offset(long position) {
     return RING_AT + ringOffset(position);
   }

@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The updates of one scheme, and in which steps its client and its server were found meanwhile.
- * Borrows both. One thread.
+ * The updates of one scheme, with samples of the steps of its client and its server. Borrows both.
+ * One thread.
  */
 final class SampledUpdates {
   private final ServedScheme served;
@@ -32,9 +32,9 @@ final class SampledUpdates {
   }
 
   /**
-   * Updates so many objects.
+   * Updates this many objects.
    *
-   * @param counts whether that is more than a warm-up
+   * @param counts whether they count, or are a warm-up
    */
   void update(int operations, boolean counts) {
     UpdatingChild.Done done = updating.update(operations);
@@ -46,9 +46,9 @@ final class SampledUpdates {
   }
 
   /**
-   * Takes in what both processes have recorded, which have ended.
+   * Reads the recordings of both processes, which have ended.
    *
-   * @throws ProcessException when there is nothing of one of them
+   * @throws ProcessException when one of them is empty
    */
   void read(Sampling sampling) {
     sampling.samples(updating.pid(), UpdatingChild.THREAD, spans, client::add);
@@ -64,7 +64,7 @@ final class SampledUpdates {
     }
   }
 
-  /** How long the updates that count took. */
+  /** The time of the updates that count. */
   long ns() {
     return ns;
   }

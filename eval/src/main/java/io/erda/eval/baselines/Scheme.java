@@ -6,7 +6,7 @@ import io.erda.eval.report.Words;
 import io.erda.protocol.PutMode;
 import io.erda.rdma.Poller;
 
-/** What the paper compares, and Erda as this project has it by default. */
+/** The schemes that the paper compares, and Erda with its default puts. */
 enum Scheme {
   /** With puts that publish last. */
   ERDA("Erda", PutMode.PUBLISH, null),
@@ -29,22 +29,22 @@ enum Scheme {
     this.baseline = baseline;
   }
 
-  /** Whether it is one that the paper compares Erda with. */
+  /** Whether it is a baseline. */
   boolean isBaseline() {
     return baseline != null;
   }
 
-  /** Which baseline it is; null of Erda. */
+  /** The kind of the baseline; null for Erda. */
   BaselineKind baseline() {
     return baseline;
   }
 
-  /** How Erda puts; null of a baseline. */
+  /** Erda's put mode; null for a baseline. */
   PutMode puts() {
     return puts;
   }
 
-  /** What the puts of each promise, for a report that compares them. */
+  /** The promises of the schemes' puts, for a report that compares them. */
   static Words promises() {
     return new Words(
         "“Erda” puts as it does by default: the object is written, then published. “Erda, announce"
@@ -56,8 +56,8 @@ enum Scheme {
   /**
    * Connects a client, which belongs to one thread.
    *
-   * @param transport by which a server of this scheme is reached
-   * @param address where it is
+   * @param transport to a server of this scheme
+   * @param address of that server
    * @param valueBytes of every value
    */
   Caller connect(Transport transport, String address, int valueBytes) {

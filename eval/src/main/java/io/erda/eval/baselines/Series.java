@@ -2,7 +2,7 @@ package io.erda.eval.baselines;
 
 import org.HdrHistogram.Histogram;
 
-/** What one scheme did, round by round. */
+/** The measurements of one scheme, by round. */
 final class Series {
   static final long HIGHEST_NS = 60_000_000_000L;
 
@@ -12,10 +12,10 @@ final class Series {
   final double[] meanNs;
   final double[] p50Ns;
 
-  /** Processor time that all threads of the server spent on an operation, in the mean. */
+  /** Mean processor time of all threads of the server for an operation. */
   final double[] cpuNs;
 
-  /** That of steps of the server's which had something to do, where it is told. */
+  /** Mean time of the server's steps that had something to do, if it was measured. */
   final double[] workNs;
 
   Series(Scheme scheme, int rounds) {

@@ -10,7 +10,7 @@ import io.erda.eval.report.ServerFigures;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A store of one of the schemes that are compared, served by a process of its own. */
+/** A store of one of the compared schemes, served by its own process. */
 abstract class ServedScheme extends ComparedStore {
   final Transport transport;
 
@@ -19,7 +19,7 @@ abstract class ServedScheme extends ComparedStore {
     this.transport = transport;
   }
 
-  /** Where its clients connect to. */
+  /** The address for clients. */
   abstract String address();
 
   @Override
@@ -30,18 +30,18 @@ abstract class ServedScheme extends ComparedStore {
   /** The server's process. */
   abstract long pid();
 
-  /** The thread of that process which serves. */
+  /** The name of that process's serving thread. */
   abstract String serverThread();
 
-  /** What server and clients have stored so far. */
+  /** Bytes that server and clients have stored so far. */
   abstract long nvmBytes();
 
   /**
-   * All of them, in the order of {@link Scheme}, loaded.
+   * Starts and loads all of them, in the order of {@link Scheme}.
    *
-   * @param transport by which they are reached
-   * @param room for so many objects beside those that are loaded
-   * @param counting whether {@link #nvmBytes} or {@link #workNs} is there
+   * @param transport of their clients
+   * @param room for this many objects besides those that are loaded
+   * @param counting whether {@link #nvmBytes} or {@link #workNs} is available
    */
   static List<ServedScheme> startAll(
       Context context, Dataset dataset, Transport transport, long room, Counting counting) {
@@ -61,11 +61,11 @@ abstract class ServedScheme extends ComparedStore {
                 : new Erda(context, scheme, dataset.valueBytes(), transport, counting));
   }
 
-  /** Erda as it is created without being told more than how it puts. */
+  /** Erda with default options apart from the put mode. */
   private static final class Erda extends ServedScheme {
     private final ServedStore store;
 
-    /** Asks for figures; null until some are asked for. */
+    /** The client that asks for figures; null until the first time. */
     private ErdaClient teller;
 
     Erda(Context context, Scheme scheme, int valueBytes, Transport transport, Counting counting) {
@@ -107,7 +107,7 @@ abstract class ServedScheme extends ComparedStore {
       }
     }
 
-    /** By one client for all times: who connects and leaves makes work, too. */
+    /** Always uses the same client, because connecting and leaving is work, too. */
     @Override
     long workNs() {
       teller = teller == null ? store.connect() : teller;

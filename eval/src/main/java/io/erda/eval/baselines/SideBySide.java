@@ -14,8 +14,8 @@ import java.util.function.Consumer;
 import org.HdrHistogram.Histogram;
 
 /**
- * One workload on all schemes, round after round in one run, each round the other way round. The
- * clients are threads of this process, each with a connection of its own.
+ * Runs one workload on all schemes in alternating rounds of one run; each round reverses the order
+ * of the schemes. The clients are threads of this process, each with its own connection.
  */
 final class SideBySide {
   private final Context context;
@@ -27,7 +27,7 @@ final class SideBySide {
   private boolean timed;
 
   /**
-   * @param clients that go on at the same time
+   * @param clients that run at the same time
    * @param operations of a round, of all clients together
    */
   SideBySide(
@@ -48,13 +48,13 @@ final class SideBySide {
     }
   }
 
-  /** Notes down {@link Series#workNs}, too, of servers that tell it. */
+  /** Also records {@link Series#workNs}, of servers that measure it. */
   SideBySide timed() {
     timed = true;
     return this;
   }
 
-  /** One round warms up and does not count. */
+  /** Runs all rounds, after one that warms up. */
   List<Series> run() throws InterruptedException {
     List<Series> series = new ArrayList<>();
     List<List<Caller>> callers = new ArrayList<>();
@@ -87,7 +87,7 @@ final class SideBySide {
   private void run(ComparedStore scheme, List<Caller> callers, Series series, int round)
       throws InterruptedException {
     scheme.settle();
-    // To be asked is work, too.
+    // Asking the server is work, too.
     long askedNs = timed ? -scheme.workNs() : 0;
     long workBeforeNs = timed ? scheme.workNs() : 0;
     askedNs += workBeforeNs;
@@ -101,7 +101,7 @@ final class SideBySide {
     for (Client client : clients) {
       client.join();
     }
-    scheme.settle(); // what is applied later costs too
+    scheme.settle(); // work that is applied later counts, too
     long cpuNs = scheme.cpu().since(cpuBefore);
     long workNs = timed ? Math.max(0, scheme.workNs() - workBeforeNs - askedNs) : 0;
     Histogram latencies = new Histogram(Series.HIGHEST_NS, 3);
@@ -126,7 +126,7 @@ final class SideBySide {
     }
   }
 
-  /** What one client does in a round. Its figures are there when it has ended. */
+  /** A client's thread for one round. Its results are available when it has ended. */
   private final class Client extends Thread {
     private final Caller caller;
     private final ZipfianKeys keys;

@@ -19,9 +19,9 @@ import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 
 /**
- * Erda with the strongest promise that its puts can have, which is to survive a power failure where
- * they publish last, and a log that is not cleaned meanwhile. Other than {@link ErdaUnderTest},
- * whose clients these are, it leaves nothing to chance.
+ * Erda with the strongest promise of its put mode (to survive a power failure when puts publish
+ * last), and a log that is not cleaned. Unlike {@link ErdaUnderTest}, whose clients it uses, it has
+ * no randomness.
  */
 final class SimulatedErda implements StoreUnderTest {
   private static final int REGION_BYTES = 8 << 20;

@@ -21,7 +21,7 @@ public final class SimulatedExperiment implements Experiment {
   private static final int[] CLIENTS = {1, 2, 4, 8, 16, 32, 64};
   private static final int VALUE_BYTES = 1024;
 
-  /** Nearer to each other counts as equal: so the paper says of updates. */
+  /** Ratios nearer to 1 count as equal, as the paper calls those of updates. */
   private static final double EQUAL = 0.1;
 
   private static final String MODEL =
@@ -87,7 +87,8 @@ public final class SimulatedExperiment implements Experiment {
         rates.put(
             scheme, byClients.stream().mapToDouble(SimulatedRun.Figures::perSecond).toArray());
         costs.put(scheme, byClients.stream().mapToDouble(SimulatedRun.Figures::serverNs).toArray());
-        // Simulated files lie beside the heap, where the collector does not see how large they are.
+        // The memory of simulated files is outside the heap, and the collector does not know its
+        // size.
         System.gc();
       }
       context.progress().done("");

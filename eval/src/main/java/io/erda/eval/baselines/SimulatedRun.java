@@ -19,20 +19,20 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * One workload of some clients on one scheme in virtual time, on the {@link PaperMachines}. The
- * code is the production's; what a step of it costs is counted by what it did: messages it took,
- * stores it made. Each client is a processor of its own, and so is the server. The same seed gives
- * the same figures. One thread.
+ * One workload of some clients on one scheme in virtual time, on the {@link PaperMachines}. It runs
+ * production code; the cost of a step is computed from the messages that it took and the stores
+ * that it made. The server and each client have their own processor. The same seed gives the same
+ * figures. One thread.
  */
 final class SimulatedRun {
   private static final String ADDRESS = "server";
   private static final long SEED = 20_210_101;
   private static final int BASELINE_LOG_BYTES = 4 << 20;
 
-  /** Between two steps of a server that had nothing to do: its timers go on. */
+  /** The time between two steps of an idle server, so that its timers go on. */
   private static final long TICK_NS = 1_000_000;
 
-  /** Longer takes no run: something hangs. */
+  /** The longest time of a run; a longer one hangs. */
   private static final long HANG_NS = 600_000_000_000L;
 
   private final VirtualTime time = new VirtualTime(new SplittableRandom(SEED));
@@ -47,7 +47,7 @@ final class SimulatedRun {
   private final List<ClientNode> clients = new ArrayList<>();
 
   /**
-   * What came out.
+   * The result.
    *
    * @param meanNs of an operation
    * @param serverNs of the server's processor, an operation
@@ -68,9 +68,9 @@ final class SimulatedRun {
         : new SimulatedErda(scheme.puts(), objects, puts * (objectBytes + 64L) * 2);
   }
 
-  /** A FLUSH of the simulated NICs reaches the persistence domain. */
+  /** A baseline; a FLUSH of the simulated NICs reaches the persistence domain. */
   private static StoreUnderTest baseline(BaselineKind kind, int objects, int objectBytes) {
-    // Each put may be a new key.
+    // Room for every put having a new key.
     BaselineGeometry geometry =
         BaselineGeometry.forObjects(2L * objects, objectBytes, BASELINE_LOG_BYTES);
     return new BaselineUnderTest(kind, geometry, 0, true);
@@ -103,7 +103,7 @@ final class SimulatedRun {
   }
 
   private Figures measure(Workload workload, int count, int operations) {
-    // Each does as many before it counts, so that connections and leases are there.
+    // Each client first does as many uncounted operations, so that connections and leases exist.
     int warmup = Math.max(1, operations / 4);
     for (int i = 0; i < count; i++) {
       ZipfianKeys keys = new ZipfianKeys(dataset, workload.updatePercent, SEED + i);
@@ -131,7 +131,7 @@ final class SimulatedRun {
   private void runUntilDone(List<ClientNode> some) {
     long hangNs = time.nowNs() + HANG_NS;
     while (some.stream().anyMatch(client -> client.left > 0)) {
-      // A look at all clients costs more than an event: some events at a time.
+      // Checking all clients costs more than an event, so several events are run at a time.
       for (int i = 0; i < 64; i++) {
         time.step();
       }
@@ -147,14 +147,17 @@ final class SimulatedRun {
     server.server.release();
   }
 
-  /** The server's processor: a step begins when a message was taken, and keeps it for its cost. */
+  /**
+   * The server's processor: a step begins when a message was taken, and occupies the processor for
+   * its cost.
+   */
   private final class ServerNode {
     private final StoreUnderTest.Server server;
     private boolean scheduled;
     private long freeAtNs;
     private long busyNs;
 
-    /** Messages that its steps have taken. */
+    /** Number of messages that its steps have taken. */
     private long taken;
 
     ServerNode(StoreUnderTest.Server server) {
@@ -175,7 +178,7 @@ final class SimulatedRun {
       }
     }
 
-    /** The first message that waits takes its time before what it asks for is done. */
+    /** The first waiting message is charged before its request is executed. */
     private void take() {
       boolean waits = serverDevice.statistics().receives() > taken;
       time.after(waits ? PaperMachines.MESSAGE_NS : 0, () -> step(waits));
@@ -202,13 +205,13 @@ final class SimulatedRun {
       time.at(freeAtNs + 1, this::take);
     }
 
-    /** What it does later is done. */
+    /** Runs the server until its deferred work is done. */
     void settle() {
       time.runFor(2 * TICK_NS);
     }
   }
 
-  /** What a client asks for next. */
+  /** Chooses the next operation of a client. */
   private interface Next {
     void begin(StoreUnderTest.Client client, int number);
   }
@@ -254,7 +257,7 @@ final class SimulatedRun {
       news();
     }
 
-    /** So many operations more, whose times count from here on. */
+    /** Adds operations, whose times count from now on. */
     void goOn(int operations) {
       left = operations;
       latenciesNs = 0;

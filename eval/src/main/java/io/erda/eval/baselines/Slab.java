@@ -17,8 +17,8 @@ import java.util.BitSet;
  *   object:  value length 4 | key length 2 | 0 2 | key | value
  * </pre>
  *
- * <p>An address is the offset of an object in the memory: a multiple of 8, never 0. Which slots are
- * free is known in DRAM alone: an opening marks those that the table names.
+ * <p>An address is the offset of an object in the memory: a multiple of 8, never 0. The free slots
+ * are only known in DRAM: an opening marks those that the table names.
  */
 final class Slab {
   static final int HEADER_BYTES = 8;
@@ -48,7 +48,7 @@ final class Slab {
   /** During recovery: slots in use. */
   private BitSet[] used;
 
-  /** Takes memory as {@link #bytesFor} says; zeros are an empty slab. */
+  /** Takes a memory of {@link #bytesFor} bytes; zeros are an empty slab. */
   Slab(PersistentMemory memory, BaselineGeometry geometry) {
     this.memory = memory;
     this.segment = memory.segment();
@@ -71,7 +71,7 @@ final class Slab {
     return (table + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
   }
 
-  /** The class of an object of so many bytes with its header. */
+  /** The class of an object of this many bytes, header included. */
   static int classOf(int bytes) {
     int most = Math.max(bytes, SLOT_BYTES_MIN) - 1;
     int power = 31 - Integer.numberOfLeadingZeros(most);
@@ -83,9 +83,9 @@ final class Slab {
     return (1 << power) + ((sizeClass & 3) + 1 << power - 2);
   }
 
-  // Recovery
+  // Recovery.
 
-  /** A word of the table names an object. */
+  /** Notes that a word of the table names an object. */
   void markUsed(long address) {
     int chunk = chunkOf(address);
     int slot = slotBytesOf(chunk);
@@ -99,7 +99,7 @@ final class Slab {
     used[chunk].set(index);
   }
 
-  /** All words were shown: the other slots are free. */
+  /** Notes that all words were shown: the other slots are free. */
   void allMarked() {
     for (int chunk = chunks - 1; chunk >= 0; chunk--) {
       int slot = slotBytesOf(chunk);
@@ -120,14 +120,14 @@ final class Slab {
     }
   }
 
-  // Space
+  // Space.
 
   /** Bytes of chunks without a class. */
   long freeChunkBytes() {
     return (long) freeChunkCount * chunkBytes;
   }
 
-  /** A slot for an object, or 0 where there is none. */
+  /** Allocates a slot for an object; 0 when there is none. */
   long allocate(int bytes) {
     int sizeClass = classOf(bytes);
     if (freeCounts[sizeClass] == 0) {
@@ -144,8 +144,8 @@ final class Slab {
   }
 
   /**
-   * Frees a slot that no word names any more. REQUIRES: what emptied the last one that did is
-   * drained before the next {@link #allocate}.
+   * Frees a slot that no word names any more. REQUIRES: the store that emptied the last such word
+   * is drained before the next {@link #allocate}.
    */
   void free(long address) {
     push(classOf(slotBytesAt(address)), address);
@@ -177,7 +177,7 @@ final class Slab {
     return dataAt + (long) chunk * chunkBytes;
   }
 
-  // Objects
+  // Objects.
 
   MemorySegment segment() {
     return segment;
@@ -199,8 +199,8 @@ final class Slab {
   }
 
   /**
-   * Stores the lengths and what lies at {@code from}: key and value, one behind the other. Flushes;
-   * the caller drains.
+   * Stores the lengths, and key and value, which follow each other at {@code from}. Flushes; the
+   * caller drains.
    */
   void put(long address, int keyLength, int valueLength, MemorySegment source, long from) {
     memory.putLongRelease(address, lengths(keyLength, valueLength));
@@ -208,7 +208,7 @@ final class Slab {
     memory.flush(address, HEADER_BYTES + keyLength + valueLength);
   }
 
-  /** Stores another value where there is one of the same key. Flushes; the caller drains. */
+  /** Replaces the value of an object of the same key. Flushes; the caller drains. */
   void update(long address, int keyLength, int valueLength, MemorySegment source, long valueFrom) {
     if (valueLength(address) != valueLength) {
       memory.putLongRelease(address, lengths(keyLength, valueLength));

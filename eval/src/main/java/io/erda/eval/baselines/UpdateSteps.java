@@ -4,9 +4,9 @@ import io.erda.eval.profile.Steps;
 import io.erda.protocol.PutMode;
 import java.util.List;
 
-/** What the two ends of an update do over shared memory, by the methods that do it. */
+/** The steps of both ends of an update over shared memory, by the methods that execute them. */
 final class UpdateSteps {
-  // A client's.
+  // Steps of a client.
 
   static final String BUILD = "builds the object: copies, checksum, key's hash";
   static final String WRITE = "WRITEs it to its place";
@@ -14,7 +14,7 @@ final class UpdateSteps {
   static final String READ = "READs behind the WRITE";
   static final String WAIT = "waits for the answer, and takes it";
 
-  // A server's.
+  // Steps of a server.
 
   static final String SWEEP = "cleans: sweeps the table for what lives";
   static final String RELOCATE = "cleans: looks at objects and their entries";
@@ -33,10 +33,10 @@ final class UpdateSteps {
   static final String TAKE = "takes a request and checks it";
   static final String STEP = "the rest of a step";
 
-  /** The steps that a client may have, in the order of an update that publishes last. */
+  /** The possible steps of a client, in the order of an update that publishes last. */
   static final List<String> CLIENT = List.of(BUILD, WRITE, READ, SEND, WAIT, Steps.REST);
 
-  /** The steps that a server may have, in the order of an update that publishes last. */
+  /** The possible steps of a server, in the order of an update that publishes last. */
   static final List<String> SERVER =
       List.of(
           LOOK,

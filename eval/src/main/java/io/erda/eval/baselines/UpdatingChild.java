@@ -18,8 +18,8 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 /**
- * A process with one client of a scheme, which updates objects when it is told to. Owned by the
- * {@link Children} it was started with.
+ * A process with one client of a scheme, which updates objects on command. Owned by the {@link
+ * Children} it was started with.
  */
 final class UpdatingChild {
   /** The thread that updates. */
@@ -63,14 +63,14 @@ final class UpdatingChild {
   }
 
   /**
-   * What it did.
+   * The result of some updates.
    *
-   * @param ns how long it took
-   * @param span when that was
+   * @param ns how long they took
+   * @param span when they were made
    */
   record Done(long ns, Span span) {}
 
-  /** Updates so many objects, one after the other. */
+  /** Updates this many objects, one after the other. */
   Done update(int operations) {
     child.tell(UPDATE + operations);
     String[] words = child.await(DONE, ANSWER_TIMEOUT).split(" ", -1);
@@ -81,7 +81,7 @@ final class UpdatingChild {
   /**
    * Ends it in order.
    *
-   * @throws ProcessException when it does not end so
+   * @throws ProcessException when that fails
    */
   void stop() {
     child.tell(END);

@@ -1,6 +1,6 @@
 package io.erda.eval.baselines;
 
-/** YCSB's workloads that the paper has. */
+/** The workloads of YCSB that the paper uses. */
 enum Workload {
   YCSB_C("YCSB-C", 0),
   YCSB_B("YCSB-B", 5),

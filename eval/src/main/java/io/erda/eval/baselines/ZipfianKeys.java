@@ -8,8 +8,8 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 /**
- * What is asked for, in an order that all schemes get: keys of a Zipfian distribution (0.99), and
- * which of them are updated. The same for the same seed. One thread at a time, for the values.
+ * The sequence of operations, the same for all schemes: keys of a Zipfian distribution (0.99), and
+ * whether each is updated. Determined by the seed. One thread at a time, because of the values.
  */
 final class ZipfianKeys {
   /** A power of two. */
@@ -17,13 +17,13 @@ final class ZipfianKeys {
 
   private static final double THETA = 0.99;
 
-  /** The first client has this seed, and each other one the next. */
+  /** The seed of the first client; each other client has the next one. */
   static final long FIRST_SEED = 99;
 
-  /** A prime that no number of objects is a multiple of. */
+  /** A prime that divides no number of objects. */
   private static final long SCATTER = 2_147_483_647;
 
-  /** After so many operations the bytes of values change: making them is not what is measured. */
+  /** The values change after this many operations, so that making them does not count. */
   private static final int SAME_VALUE = 1 << 10;
 
   private final MemorySegment[] keys;
@@ -43,12 +43,12 @@ final class ZipfianKeys {
     keys = Dataset.keys(numbers);
   }
 
-  /** Keys that are read alone, in such an order. */
+  /** Keys that are only read, in such an order. */
   static MemorySegment[] readAlone(Dataset dataset) {
     return new ZipfianKeys(dataset, 0, FIRST_SEED).keys;
   }
 
-  /** The share that the keys of the first ranks have together, by rank; the last is 1. */
+  /** The cumulative shares of the keys, by rank; the last is 1. */
   private static double[] shares(int objects) {
     double[] upTo = new double[objects];
     double sum = 0;
@@ -62,12 +62,12 @@ final class ZipfianKeys {
     return upTo;
   }
 
-  /** Another number for each rank, so that hot keys don't lie side by side. */
+  /** A different number for each rank, so that hot keys are not adjacent. */
   private static int scattered(int rank, int objects) {
     return (int) ((rank * SCATTER + 1) % objects);
   }
 
-  /** Does the operation of a number, from 0 on, by one of two calls. */
+  /** Does the operation of a number, from 0 on, with one of two calls. */
   void operate(
       Consumer<MemorySegment> get, BiConsumer<MemorySegment, MemorySegment> put, int operation) {
     int at = operation & LENGTH - 1;

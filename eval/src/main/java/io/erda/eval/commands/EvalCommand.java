@@ -116,7 +116,9 @@ public final class EvalCommand implements Runnable {
 
     @Mixin private Measuring measuring;
 
-    /** Goals that are missed stand on the page; only what can't be measured is a failure. */
+    /**
+     * Missed goals are shown on the page; only an experiment that can't be measured is a failure.
+     */
     @Override
     public Integer call() throws IOException, InterruptedException {
       if (!measuring.writesPage()) {

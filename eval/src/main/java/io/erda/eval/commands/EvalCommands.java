@@ -3,7 +3,7 @@ package io.erda.eval.commands;
 import io.erda.console.CommandProvider;
 import java.util.List;
 
-/** The commands that measure. */
+/** The commands for measurements. */
 public final class EvalCommands implements CommandProvider {
   @Override
   public List<Class<?>> commands() {

@@ -24,7 +24,7 @@ import java.util.concurrent.TimeUnit;
 import picocli.CommandLine;
 import picocli.CommandLine.Option;
 
-/** How experiments are run, and where what they tell goes: options, and the run itself. */
+/** Runs experiments and outputs their reports: the options, and the run itself. */
 final class Measuring {
   @Option(names = "--json", paramLabel = "FILE", description = "Write the results to a file, too.")
   private Path json;
@@ -59,10 +59,10 @@ final class Measuring {
   private Path directory;
 
   /**
-   * What became of the goals that were not met, one line each.
+   * The goals that were not met, one line each.
    *
-   * @param missed what was to be shown and was not
-   * @param unjudged of which the runs can't tell whether they are met
+   * @param missed goals that were missed
+   * @param unjudged goals that the runs can't judge
    */
   record Outcome(List<String> missed, List<String> unjudged) {}
 
@@ -70,7 +70,7 @@ final class Measuring {
     return out != null;
   }
 
-  /** Runs experiments and tells what came out. */
+  /** Runs experiments and reports the results. */
   Outcome run(List<Experiment> experiments, CommandLine commandLine)
       throws IOException, InterruptedException {
     PrintWriter text = commandLine.getOut();
@@ -111,7 +111,7 @@ final class Measuring {
     return outcome;
   }
 
-  /** Before all the work: a page that can't be written is told of at once. */
+  /** Before all the work, so that a page that can't be written is reported at once. */
   private ReportDirectory newPage() throws IOException {
     if (Files.exists(out) && !Files.isDirectory(out)) {
       throw new UserError("--out is no directory: " + out, 2);

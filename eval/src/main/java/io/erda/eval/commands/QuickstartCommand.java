@@ -20,7 +20,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code erda quickstart}: a server, YCSB against it from another process, and what came of it. */
+/** {@code erda quickstart}: runs a server, and YCSB against it from another process. */
 @Command(
     name = "quickstart",
     description =
@@ -81,7 +81,7 @@ public final class QuickstartCommand implements Callable<Integer> {
       description = "Where the store goes while it runs.")
   private Path directory;
 
-  /** What fits a segment as it is by default, with key and field name. */
+  /** The longest value that fits a segment of the default size, with key and field name. */
   private static final long VALUE_BYTES_MAX = (8L << 20) - 4096;
 
   @Override
@@ -113,7 +113,7 @@ public final class QuickstartCommand implements Callable<Integer> {
     return 0;
   }
 
-  /** So many that the workloads are over in a minute or two. */
+  /** As many operations as the workloads do in a minute or two. */
   private static long operationsOver(Transport device) {
     return device == Transport.SHM ? 1_000_000 : 200_000;
   }

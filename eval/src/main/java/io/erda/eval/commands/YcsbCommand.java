@@ -10,8 +10,8 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code erda ycsb}: the options. What is done with them is a class of its own, {@link YcsbRun}:
- * help reads the options of every command, and YCSB is not on the class path then.
+ * {@code erda ycsb}: the options. {@link YcsbRun} is a separate class because help reads the
+ * options of every command when YCSB is not on the class path.
  */
 @Command(
     name = "ycsb",
@@ -27,7 +27,7 @@ import picocli.CommandLine.Spec;
       "  ./erda ycsb run  -P workloads/workloada -p erda.uri=erda+shm:/var/lib/erda -threads 2 -s"
     })
 public final class YcsbCommand implements Callable<Integer> {
-  /** The phase of YCSB that is run. */
+  /** The phase of YCSB to run. */
   enum Phase {
     LOAD,
     RUN

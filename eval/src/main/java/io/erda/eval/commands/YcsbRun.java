@@ -17,13 +17,13 @@ import site.ycsb.DBException;
 import site.ycsb.Workload;
 
 /**
- * The stock {@code site.ycsb.Client} in this process. It exits 0 when a class is missing and when
- * operations fail, so what can be checked is checked before, and how the operations ended is looked
- * at after.
+ * The stock {@code site.ycsb.Client} in this process. It exits with 0 even when a class is missing
+ * or operations fail, so this class checks as much as possible before, and the operations' results
+ * afterwards.
  *
  * @param files of workloads; later ones win
  * @param properties {@code NAME=VALUE}, which win over the files
- * @param threads null when it was not said, like {@code target} and {@code label}
+ * @param threads null when it was not given, like {@code target} and {@code label}
  * @param db the binding's class
  */
 record YcsbRun(
@@ -53,7 +53,7 @@ record YcsbRun(
     db = db == null ? ErdaDb.class.getName() : db;
   }
 
-  /** Does not come back when YCSB's client began: it ends the JVM. */
+  /** Does not return once YCSB's client has begun, which ends the JVM. */
   int call(PrintWriter err) throws Exception {
     Properties all = allProperties();
     requireClass(all.getProperty("workload"), Workload.class, "property workload");
@@ -115,7 +115,7 @@ record YcsbRun(
     }
   }
 
-  /** How many operations must answer OK; 0 where only time limits them. */
+  /** How many operations must answer OK; 0 when only time limits them. */
   private long expectedOperations(Properties all) {
     if (number("maxexecutiontime", all.getProperty("maxexecutiontime", "0")) > 0) {
       return 0;
@@ -132,8 +132,7 @@ record YcsbRun(
   }
 
   /**
-   * Refuses what is no number: YCSB would end with a stack trace, or make something of it that
-   * nobody meant.
+   * Refuses invalid numbers, for which YCSB would end with a stack trace, or use some other value.
    */
   private static void requireNumbers(Properties all) {
     for (String property : NUMBERS) {
@@ -155,7 +154,7 @@ record YcsbRun(
     }
   }
 
-  /** YCSB prints a stack trace for each thread that can't begin. */
+  /** Checks the store, because YCSB prints a stack trace for each thread that can't begin. */
   private static void requireStore(Properties all) {
     String uri = all.getProperty(ErdaDb.URI);
     if (uri == null) {
@@ -191,7 +190,7 @@ record YcsbRun(
     return arguments.toArray(String[]::new);
   }
 
-  /** YCSB ends the JVM itself, with 0: the last word is ours. */
+  /** Sets the exit code in a hook, because YCSB ends the JVM itself with 0. */
   private static void exitByOutcome(long expected, PrintWriter err) {
     Runtime.getRuntime()
         .addShutdownHook(
@@ -210,7 +209,7 @@ record YcsbRun(
                 "check-outcome"));
   }
 
-  /** What is said of a run that did not do all that was asked; null of one that did. */
+  /** The message about a run that did not do all operations; null when it did. */
   static String failure(CheckedExporter.Outcome outcome, long expected) {
     if (outcome == null) {
       return "YCSB ended before it had a result";

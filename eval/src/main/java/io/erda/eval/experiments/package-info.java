@@ -1,2 +1,2 @@
-/** The experiments that {@code eval run} knows. Each package in here has those of one idea. */
+/** The experiments of {@code eval run}, in packages by topic. */
 package io.erda.eval.experiments;

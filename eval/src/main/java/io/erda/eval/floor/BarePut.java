@@ -10,13 +10,13 @@ import java.util.SplittableRandom;
 import java.util.zip.CRC32C;
 
 /**
- * The least that a put can be whose caller waits until another thread has seen it: the value is
- * copied behind the one before, its CRC32C is computed, and one word goes there and back, between
- * two threads of one process that do nothing else. No key, no table, no lease, no message. One
- * thread; closing ends the other one.
+ * The least work of a put whose caller waits until another thread has seen it: the value is copied
+ * after the previous one, its CRC32C is computed, and one word goes there and back, between two
+ * threads of one process that do nothing else. No key, no table, no lease, no message. One thread;
+ * closing ends the other one.
  */
 final class BarePut implements AutoCloseable {
-  /** More than the caches hold, so that each value is written to memory that is cold. */
+  /** More than the caches hold, so that each value is written to uncached memory. */
   private static final long LOG_BYTES = 64L << 20;
 
   private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
@@ -60,7 +60,7 @@ final class BarePut implements AutoCloseable {
     }
   }
 
-  /** What so many of them take in the mean, nanoseconds. */
+  /** Mean time of these puts, nanoseconds. */
   double meanNs(int puts) {
     long beganNs = System.nanoTime();
     for (int i = 0; i < puts; i++) {

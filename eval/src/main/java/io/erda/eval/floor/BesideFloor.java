@@ -12,12 +12,12 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 
 /**
- * Blocking gets of a store, and beside them the least that a get can be, on the same files with the
- * same keys. A get may depend on the value before, as for a caller that needs one value to know
- * what to ask for next. Nobody writes the store as long as the floor is measured. One thread.
+ * Blocking gets of a store, and for comparison the least work of a get, on the same files with the
+ * same keys. A get may depend on the previous value, as for a caller that needs one value to know
+ * the next key. The store must not be written while the floor is measured. One thread.
  */
 public final class BesideFloor implements AutoCloseable {
-  /** Makes something else of a key's last byte than a digit, which all of them are. */
+  /** A bit that changes a key's last byte, a digit, into another character. */
   private static final long NOT_A_DIGIT = 1L << 63;
 
   private final ErdaClient client;
@@ -46,10 +46,9 @@ public final class BesideFloor implements AutoCloseable {
   }
 
   /**
-   * Starts a server anew that serves the store, after a look at where its objects lie, and
-   * connects.
+   * Finds the places of the store's objects, starts a server, and connects.
    *
-   * @param keys that are got, of objects that are there
+   * @param keys to get, of existing objects
    * @param serverOptions of the new server
    */
   public static BesideFloor open(
@@ -64,7 +63,7 @@ public final class BesideFloor implements AutoCloseable {
     }
   }
 
-  /** Stops the server, finds where objects lie, and starts another one. */
+  /** Stops the server, finds the places of the objects, and starts another server. */
   public static FloorReader.Layout look(
       ServedStore store, MemorySegment[] keys, String... serverOptions) {
     store.server().stop();
@@ -81,20 +80,20 @@ public final class BesideFloor implements AutoCloseable {
     }
   }
 
-  /** Zero, which the compiler does not know. */
+  /** Zero, in a way that the compiler does not know. */
   private static long unknownZero() {
     return Long.parseLong("0");
   }
 
-  /** The connection that gets. */
+  /** The connection of the gets. */
   public ErdaClient client() {
     return client;
   }
 
   /**
-   * Nanoseconds that the floor takes for an object.
+   * Nanoseconds of the floor for an object.
    *
-   * @param depends whether each key word is made with the value before
+   * @param depends whether each key word depends on the previous value
    */
   public double floorNs(boolean depends) {
     long nothing = unknownZero();
@@ -113,9 +112,9 @@ public final class BesideFloor implements AutoCloseable {
   }
 
   /**
-   * Nanoseconds that a get takes, of a caller that has one key and stores the next into it.
+   * Nanoseconds of a get, for a caller that stores each key in the same place.
    *
-   * @param depends whether each key is made with the value before
+   * @param depends whether each key depends on the previous value
    */
   public double getNs(boolean depends) {
     long nothing = unknownZero();
@@ -134,7 +133,7 @@ public final class BesideFloor implements AutoCloseable {
     return (System.nanoTime() - startNs) / (words.length / 2.0);
   }
 
-  /** Nanoseconds that a get takes of a key that is not there, of keys that depend on nothing. */
+  /** Nanoseconds of a get of an absent key, with independent keys. */
   public double missNs() {
     long startNs = System.nanoTime();
     for (int i = 0; i < words.length; i += 2) {

@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.SplittableRandom;
 
-/** What it takes to read one page of a file at random that is not in the page cache. */
+/** The time of reading one random page of a file that is not in the page cache. */
 public final class DevicePages {
   private static final int PAGE_BYTES = 4096;
   private static final int CHUNK_BYTES = 1 << 20;
@@ -19,10 +19,10 @@ public final class DevicePages {
   private static final int READS = 2_000;
 
   /**
-   * Measures a file of its own. Returns nanoseconds a page.
+   * Makes and measures a file. Returns nanoseconds a page.
    *
-   * @param children who end the processes that this starts
-   * @param directory with nothing in it, where the file is made, and removed
+   * @param children the owner of the processes that this starts
+   * @param directory an empty one, in which the file is made and removed
    */
   public static double readNs(Children children, Path directory) {
     Path file = directory.resolve("pages");
@@ -39,17 +39,14 @@ public final class DevicePages {
     }
   }
 
-  /**
-   * How far the kernel reads ahead on the device of a file, in words, as it says itself; empty
-   * where it does not.
-   */
+  /** The kernel's read-ahead for the device of a file, in words; empty when it is unknown. */
   public static String readAhead(Path file) {
     try {
       long device = (Long) Files.getAttribute(file, "unix:dev");
       String numbers = (device >>> 8 & 0xfff) + ":" + (device & 0xff | device >>> 12 & 0xfff00);
       Path block = Path.of("/sys/dev/block", numbers).toRealPath();
       Path own = block.resolve("queue/read_ahead_kb");
-      // A partition has what its disk has.
+      // A partition uses its disk's setting.
       Path disk = block.resolveSibling("queue/read_ahead_kb");
       return Files.readString(Files.exists(own) ? own : disk).strip() + " KiB";
     } catch (IOException | UnsupportedOperationException e) {

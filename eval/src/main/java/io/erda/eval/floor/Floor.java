@@ -12,15 +12,15 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * The least that an operation can take on this machine. A get: the neighbourhood and the object are
+ * The least time of an operation on this machine. A get: the neighbourhood and the object are
  * copied and the checksum computed, on a store's own files. A put: the value is copied and its
  * checksum computed, and a word goes to another thread that polls, and back ({@link BarePut}).
  *
- * @param getNs of a get, in the mean
- * @param putNs of a put, in the mean
+ * @param getNs mean time of a get
+ * @param putNs mean time of a put
  */
 public record Floor(double getNs, double putNs) {
-  /** What it is, for people. */
+  /** An explanation for people. */
   public static final String WORDS =
       "The floor is the least that an operation of one thread over shared memory takes here,"
           + " in the mean, when one follows the other: a get copies the neighbourhood and"
@@ -33,9 +33,9 @@ public record Floor(double getNs, double putNs) {
   private static final int PUTS = 1 << 13;
 
   /**
-   * Measures it, with a store of its own that has these objects: the medians of some rounds.
+   * Measures it, with a separate store of these objects: the medians of some rounds.
    *
-   * @param keys that are got, in this order
+   * @param keys to get, in this order
    */
   public static Floor of(Context context, Dataset dataset, MemorySegment[] keys) {
     try (ServedStore store = ServedStore.create(context, "floor", List.of())) {
@@ -65,16 +65,16 @@ public record Floor(double getNs, double putNs) {
   }
 
   /**
-   * The least that the mean of operations can be.
+   * The least mean time of operations.
    *
-   * @param putPercent so many of a hundred are puts, the others gets
+   * @param putPercent percentage of puts; the others are gets
    */
   public double ns(int putPercent) {
     return (getNs * (100 - putPercent) + putNs * putPercent) / 100;
   }
 
   /**
-   * Tells people what it is, and programs how much.
+   * Adds the explanation for people, and the values for programs.
    *
    * @return the report
    */
@@ -82,7 +82,7 @@ public record Floor(double getNs, double putNs) {
     return report.words(WORDS).given("floorGetNs", getNs).given("floorPutNs", putNs);
   }
 
-  /** The mean time of such operations beside the least that it can be. */
+  /** The ratio of the mean time of such operations to the floor. */
   public Figure beside(double meanNs, int putPercent) {
     return Figure.ratio("mean / floor", meanNs / ns(putPercent));
   }

@@ -21,9 +21,9 @@ import java.nio.file.StandardOpenOption;
 import java.security.SecureRandom;
 
 /**
- * The least that a get can be: copy the neighbourhood, find the entry, copy the object it names,
- * check its CRC32C. No root, no incarnation, no key, no queue pair. On the store's own files,
- * mapped read-only, while its server serves them. One thread.
+ * The least work of a get: copy the neighbourhood, find the entry, copy the object it names, check
+ * its CRC32C. No root, no incarnation, no key, no queue pair. On the store's own files, mapped
+ * read-only, while its server serves them. One thread.
  */
 public final class FloorReader implements AutoCloseable {
   private static final int NEIGHBOURHOOD_BYTES = HashTable.neighbourhood() * Entry.BYTES;
@@ -55,7 +55,8 @@ public final class FloorReader implements AutoCloseable {
   }
 
   /**
-   * Where a store's bytes are. Found while nobody serves it; as long as nobody writes it stays so.
+   * The places of a store's objects. Found while no server has it open; valid until the store is
+   * written.
    */
   public static final class Layout {
     private final LogGeometry geometry;
@@ -90,7 +91,7 @@ public final class FloorReader implements AutoCloseable {
       }
     }
 
-    /** Opens the store in {@code data}, which nobody serves, and looks. */
+    /** Opens the store in {@code data}, which no server has open, and finds the places. */
     static Layout of(Path data, MemorySegment[] keys) throws IOException {
       try (MappedDirectory directory =
           MappedDirectory.open(data, MappedDirectory.Mode.PAGE_CACHE)) {
@@ -103,7 +104,7 @@ public final class FloorReader implements AutoCloseable {
       }
     }
 
-    /** The key words of the keys that were given. */
+    /** The key words of the given keys. */
     public long[] keyWords() {
       return keyWords;
     }
@@ -130,7 +131,7 @@ public final class FloorReader implements AutoCloseable {
     return -1;
   }
 
-  /** Eight bytes at the end of what was read last. */
+  /** The last eight bytes of the last object read. */
   long lastWord() {
     return scratch.get(ValueLayout.JAVA_LONG_UNALIGNED, lastEnd - Long.BYTES);
   }

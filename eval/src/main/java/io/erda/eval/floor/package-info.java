@@ -1,5 +1,4 @@
 /**
- * The least that operations over shared memory can take on this machine, beside which Erda's
- * figures stand.
+ * The least times of operations over shared memory on this machine, with which Erda's are compared.
  */
 package io.erda.eval.floor;

@@ -11,9 +11,9 @@ import java.util.HexFormat;
 import java.util.SplittableRandom;
 
 /**
- * Objects with 16-byte keys and values of one size, all told from their number, and a random
- * sequence of them that every contender goes through alike. Immutable but for the scratch value;
- * one thread.
+ * Objects with 16-byte keys and values of one size, all determined by their number, and a random
+ * sequence of them that is the same for all systems. Immutable except for the scratch value; one
+ * thread.
  */
 public final class Dataset {
   public static final int KEY_BYTES = 16;
@@ -52,7 +52,7 @@ public final class Dataset {
     return value;
   }
 
-  /** The value that {@link #value} made last. */
+  /** The last value that {@link #value} made. */
   public MemorySegment sameValue() {
     return value;
   }

@@ -2,7 +2,7 @@ package io.erda.eval.load;
 
 import org.HdrHistogram.Histogram;
 
-/** How long operations of one kind took, in nanoseconds; a minute is the most. One thread. */
+/** Latencies of one kind of operation, in nanoseconds, up to a minute. One thread. */
 public final class Latencies {
   private static final long NS_MAX = 60_000_000_000L;
 
@@ -12,12 +12,12 @@ public final class Latencies {
     histogram.recordValue(Math.min(ns, NS_MAX));
   }
 
-  /** Adds another's, whose thread has ended or waits. */
+  /** Adds those of another object, whose thread has ended or waits. */
   public void add(Latencies other) {
     histogram.add(other.histogram);
   }
 
-  /** Forgets them. */
+  /** Clears them. */
   public void reset() {
     histogram.reset();
   }

@@ -8,7 +8,7 @@ import io.erda.eval.process.ProcessException;
 import java.time.Duration;
 import java.util.function.LongConsumer;
 
-/** A {@link LoadWorker} process, as seen by who started it. */
+/** A {@link LoadWorker} process, on the side of its parent. */
 public final class LoadChild {
   private static final Duration READY_TIMEOUT = Duration.ofMinutes(5);
   private static final Duration SILENCE_MAX = Duration.ofSeconds(60);
@@ -39,7 +39,7 @@ public final class LoadChild {
   /**
    * Waits for the end of the phase.
    *
-   * @param progress told how many operations are done, now and then
+   * @param progress is told the number of operations done, now and then
    */
   public LoadResult result(LongConsumer progress) {
     while (true) {
@@ -81,7 +81,7 @@ public final class LoadChild {
     return child.pid();
   }
 
-  /** What it complained of, with a separator before; empty when nothing. */
+  /** Its messages on standard error, with a separator before; empty when there are none. */
   public String errors() {
     return child.errorTail();
   }

@@ -9,10 +9,10 @@ import java.util.TreeMap;
  * One phase of load.
  *
  * @param insert load records instead of doing transactions
- * @param operations that are measured, over all threads
- * @param warmup operations before them that are not
- * @param serverReadsPerMillion after so many of a million operations the thread also asks the
- *     server for its figures: the control of a measurement that says the server does nothing
+ * @param operations that are measured, of all threads together
+ * @param warmup operations before them that are not measured
+ * @param serverReadsPerMillion after how many of a million operations the thread also asks the
+ *     server for its figures: a control for the measurement that the server does nothing
  * @param properties YCSB's
  */
 public record LoadPhase(
@@ -23,8 +23,8 @@ public record LoadPhase(
     int serverReadsPerMillion,
     Map<String, String> properties) {
   /**
-   * How many inserts each thread has in flight when it loads records. Nothing is measured of a
-   * phase that loads but its rate. Transactions are done one at a time.
+   * The most inserts in flight of each thread when it loads records. Only the rate of a loading
+   * phase is measured. Transactions are done one at a time.
    */
   public static final int INSERTS_IN_FLIGHT = 16;
 

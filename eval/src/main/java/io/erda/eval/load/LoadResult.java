@@ -5,9 +5,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What one measured phase of load did. Crosses the process border as one line.
+ * The result of one measured phase, passed between processes as one line.
  *
- * @param operations that were done, failed ones too
+ * @param operations that were done, including failed ones
  * @param errors operations that did not answer OK
  * @param updates updates and inserts that answered OK
  */
@@ -28,7 +28,7 @@ public record LoadResult(
     return elapsedNs == 0 ? 0 : operations * 1e9 / elapsedNs;
   }
 
-  /** One line. */
+  /** The result as one line. */
   public String format() {
     return FORM.formatted(operations, errors, updates, elapsedNs, read.format(), update.format());
   }
@@ -36,7 +36,7 @@ public record LoadResult(
   /**
    * Reads what {@link #format} wrote.
    *
-   * @throws ProcessException when that is something else
+   * @throws ProcessException when the line is something else
    */
   public static LoadResult parse(String line) {
     Matcher fields = LINE.matcher(line);

@@ -20,8 +20,8 @@ import site.ycsb.measurements.Measurements;
 import site.ycsb.workloads.CoreWorkload;
 
 /**
- * The process that loads a store. Its standard input says what to do, its standard output how it
- * goes; it ends with its input.
+ * The process that loads a store. It reads commands from its standard input, and writes progress to
+ * its standard output; it ends with its input.
  *
  * <pre>
  *   prepare PHASE    →  ready         every thread is connected and warm, and idle
@@ -91,7 +91,7 @@ public final class LoadWorker {
   private static void requireGo(BufferedReader in) throws IOException {
     String line = in.readLine();
     if (!"go".equals(line)) {
-      System.exit(line == null ? 0 : 1); // who started this process is gone
+      System.exit(line == null ? 0 : 1); // the parent process is gone
     }
   }
 
@@ -101,7 +101,7 @@ public final class LoadWorker {
       while (!thread.join(Duration.ofNanos(PROGRESS_NS))) {
         out.println("progress " + (phase.operations() - Math.max(0, left.get())));
         if (out.checkError()) {
-          System.exit(1); // nobody listens any more
+          System.exit(1); // the reader of the output has left
         }
       }
     }
@@ -136,7 +136,7 @@ public final class LoadWorker {
 
   /** One client: its connection, its share of the operations. */
   private final class LoadThread extends Thread {
-    /** Operations are taken in batches, so that threads share a counter without fighting for it. */
+    /** Operations are taken in batches, so that threads rarely contend for the shared counter. */
     private static final int BATCH = 64;
 
     private final LoadPhase phase;

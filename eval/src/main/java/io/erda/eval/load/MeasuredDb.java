@@ -12,8 +12,8 @@ import site.ycsb.DBException;
 import site.ycsb.Status;
 
 /**
- * Times every operation of a database in nanoseconds and counts what did not answer OK. One thread.
- * Owns the database.
+ * Times every operation of a database in nanoseconds, and counts those that did not answer OK. One
+ * thread. Owns the database.
  */
 public final class MeasuredDb extends DB {
   private final DB db;
@@ -28,7 +28,7 @@ public final class MeasuredDb extends DB {
     this.nanoTime = nanoTime;
   }
 
-  /** Forgets what was measured so far. */
+  /** Clears the measurements. */
   public void reset() {
     reads.reset();
     updates.reset();
@@ -37,9 +37,9 @@ public final class MeasuredDb extends DB {
   }
 
   /**
-   * What was measured.
+   * The measurements.
    *
-   * @param operations of YCSB's, of which some may be several of the database's
+   * @param operations of YCSB, some of which may be several operations of the database
    */
   public LoadResult result(long operations, long elapsedNs) {
     return new LoadResult(

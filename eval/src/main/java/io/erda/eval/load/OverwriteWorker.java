@@ -16,17 +16,18 @@ import java.util.SplittableRandom;
 import site.ycsb.generator.ScrambledZipfianGenerator;
 
 /**
- * A process that overwrites its share of a store's keys, and remembers in a mapped file, which
- * outlives it, which version of each it has begun to put and which was acknowledged. When it starts
- * it looks whether the store has, of each key, a version between the two, whole.
+ * A process that overwrites its share of a store's keys, and records in a mapped file, which
+ * outlives it, the version of each key that it has begun to put and the last acknowledged one. When
+ * it starts it checks that the store has a whole version between the two for each key.
  *
- * <p>Speaks lines: says {@code checked N} when it has looked; told {@code run N} it puts N times
- * and says {@code ran}; told {@code check} it looks again. What is wrong ends it with exit code 1.
+ * <p>It communicates by lines: it writes {@code checked N} after the check; after {@code run N} it
+ * puts N times and writes {@code ran}; after {@code check} it checks again. An error ends it with
+ * exit code 1.
  */
 public final class OverwriteWorker {
   private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
 
-  /** Puts of all lives, at the file's beginning; then two words a key. */
+  /** Number of puts of all lives, at the file's beginning; followed by two words for each key. */
   private static final long DONE_AT = 0;
 
   private static final long KEYS_AT = 8;
@@ -59,17 +60,17 @@ public final class OverwriteWorker {
     this.zipfian = isZipfian ? new ScrambledZipfianGenerator(0, keys - 1) : null;
   }
 
-  /** Bytes of the file that a worker with so many keys remembers in. */
+  /** Length of the record file of a worker with this number of keys. */
   public static long fileBytes(int keys) {
     return KEYS_AT + 16L * keys;
   }
 
-  /** Puts done by all lives of a worker, told from what it remembers. */
+  /** Number of puts done by all lives of a worker, from its record file. */
   public static long done(MemorySegment file) {
     return file.get(LONG, DONE_AT);
   }
 
-  /** Makes a memory in which a worker's file of an earlier moment and of a later one are joined. */
+  /** Merges a worker's file of an earlier moment with one of a later moment. */
   static void remember(MemorySegment file, MemorySegment earlier, MemorySegment later) {
     file.copyFrom(later);
     for (long at = KEYS_AT; at < file.byteSize(); at += 16) {
@@ -128,7 +129,7 @@ public final class OverwriteWorker {
     key.set(LONG, 8, number);
   }
 
-  /** The version, then words that it decides. */
+  /** Sets the value: the version, followed by words determined by it. */
   private void setValue(MemorySegment memory, int number, long version) {
     memory.set(LONG, 0, version);
     SplittableRandom words = new SplittableRandom(version * 31 + number);
@@ -156,8 +157,8 @@ public final class OverwriteWorker {
   }
 
   /**
-   * Whether it was acknowledged; else nobody knows, or it was refused because the store is full. A
-   * server that is gone comes back.
+   * Puts. Returns whether it was acknowledged; otherwise the outcome is unknown, or the store is
+   * full. Waits for a server that is gone.
    */
   private boolean puts() {
     for (long tries = 0; ; tries++) {

@@ -12,9 +12,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * The side of an {@link OverwriteWorker} that starts it, tells it what to do, kills it, and owns
- * the file in which it remembers what it did. The process ends with the experiment's children.
- * Closing lets go of the file. One thread.
+ * Starts, commands and kills an {@link OverwriteWorker}, and owns its record file. The process ends
+ * with the experiment's children. Closing releases the file. One thread.
  */
 public final class Overwriter implements AutoCloseable {
   public static final int KEY_BYTES = 16;
@@ -22,8 +21,8 @@ public final class Overwriter implements AutoCloseable {
   private static final Duration ANSWER_MAX = Duration.ofMinutes(10);
 
   /**
-   * A heap as small as what a worker needs. One of the JVM's default size, a quarter of the memory,
-   * takes an hour to be filled once, and looks like a leak meanwhile.
+   * A small heap, which suffices for a worker. The default size, a quarter of the memory, would
+   * take an hour to fill once, and look like a leak meanwhile.
    */
   private static final String HEAP = "-Xmx64m";
 
@@ -36,9 +35,9 @@ public final class Overwriter implements AutoCloseable {
   private Child child;
 
   /**
-   * What a worker overwrites.
+   * The keys that a worker overwrites.
    *
-   * @param count how many keys
+   * @param count number of keys
    * @param valueBytes bytes of each value, a multiple of 8
    * @param distribution {@code uniform} or {@code zipfian}
    */
@@ -57,10 +56,10 @@ public final class Overwriter implements AutoCloseable {
   }
 
   /**
-   * Starts a worker that has put nothing yet, and waits until it is connected.
+   * Starts a new worker, and waits until it is connected.
    *
-   * @param directory where it remembers
-   * @param number which share of the store's keys is its own
+   * @param directory of its record file
+   * @param number the number of its share of the store's keys
    */
   public static Overwriter start(Context context, String uri, Path directory, int number, Keys keys)
       throws IOException {
@@ -71,10 +70,10 @@ public final class Overwriter implements AutoCloseable {
   }
 
   /**
-   * Starts the process, which looks at first whether the store has all that was acknowledged, and
-   * nothing that was not begun.
+   * Starts the process, which first checks that the store has all acknowledged puts, and none that
+   * was not begun.
    *
-   * @throws io.erda.eval.process.ProcessException when the store has not
+   * @throws io.erda.eval.process.ProcessException when the check fails
    */
   public void startAgain(String uri) {
     child =
@@ -96,7 +95,7 @@ public final class Overwriter implements AutoCloseable {
     awaitChecked();
   }
 
-  /** As {@code kill -9} does. */
+  /** Kills it, as {@code kill -9} does. */
   public void kill() {
     child.kill();
     context.children().forget(child);
@@ -111,18 +110,18 @@ public final class Overwriter implements AutoCloseable {
     return child.pid();
   }
 
-  /** Puts that all lives of it have done. */
+  /** Number of puts that all its lives have done. */
   public long done() {
     return OverwriteWorker.done(remembered);
   }
 
-  /** Lets it put so many times; it says when it has. */
+  /** Makes it put this many times; {@link #awaitRan} waits for that. */
   public void run(long puts) {
     child.tell("run " + puts);
   }
 
   /**
-   * Waits until it has put as often as it was told last.
+   * Waits until it has done the puts of the last {@link #run}.
    *
    * @throws io.erda.eval.process.ProcessException when it ended instead
    */
@@ -130,38 +129,38 @@ public final class Overwriter implements AutoCloseable {
     child.await("ran", ANSWER_MAX);
   }
 
-  /** Ends with an exception that says why, when the process is gone. */
+  /** Throws an exception with the reason when the process is gone. */
   public void requireAlive() {
     if (!child.isAlive()) {
       awaitRan();
     }
   }
 
-  /** Lets it look at all its keys; {@link #awaitChecked} waits for that. */
+  /** Makes it check all its keys; {@link #awaitChecked} waits for that. */
   public void check() {
     child.tell("check");
   }
 
   /**
-   * Waits until it has looked at all its keys.
+   * Waits until it has checked all its keys.
    *
-   * @throws io.erda.eval.process.ProcessException when one is not as it must be
+   * @throws io.erda.eval.process.ProcessException when one is wrong
    */
   public void awaitChecked() {
     child.await("checked ", ANSWER_MAX);
   }
 
-  /** What it remembers now, for {@link #between}. */
+  /** A copy of its current records, for {@link #between}. */
   public byte[] remembered() {
     return remembered.toArray(ValueLayout.JAVA_BYTE);
   }
 
   /**
-   * Makes a worker, which is not started yet, that remembers what this one remembered at two
-   * moments: every key was acknowledged as it was at the earlier, and begun as it was at the later.
-   * So it finds wrong what a copy made between the two must not have.
+   * Makes a worker, not started yet, with the records of this one at two moments: its acknowledged
+   * versions are those of the earlier, its begun versions those of the later moment. So it can
+   * check a copy of the store made between the two.
    *
-   * @param directory where it remembers, not this one's
+   * @param directory of its record file, not this one's
    */
   public Overwriter between(byte[] earlier, byte[] later, Path directory) throws IOException {
     Overwriter other = new Overwriter(context, directory.resolve("worker-" + number), number, keys);

@@ -8,7 +8,7 @@ import org.HdrHistogram.Histogram;
 /**
  * Latencies of one kind of operation, in nanoseconds.
  *
- * @param count 0: there were none, the others say nothing then
+ * @param count 0: there were none, and the other values are meaningless
  */
 public record Percentiles(long count, long p50, long p99, long p999, long max) {
   private static final Pattern FORM =
@@ -23,7 +23,7 @@ public record Percentiles(long count, long p50, long p99, long p999, long max) {
         histogram.getMaxValue());
   }
 
-  /** Numbers with commas between. */
+  /** The numbers separated by commas. */
   String format() {
     return count + "," + p50 + "," + p99 + "," + p999 + "," + max;
   }
@@ -31,7 +31,7 @@ public record Percentiles(long count, long p50, long p99, long p999, long max) {
   /**
    * Reads what {@link #format} wrote.
    *
-   * @throws ProcessException when that is something else
+   * @throws ProcessException when the text is something else
    */
   static Percentiles parse(String text) {
     Matcher numbers = FORM.matcher(text);

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * A store in a directory of its own, and the process that serves it. Closing ends the server; the
+ * A store in its own directory, and the process that serves it. Closing ends the server; the
  * directory is removed with the experiment's processes.
  */
 public final class ServedStore implements AutoCloseable {
@@ -24,7 +24,7 @@ public final class ServedStore implements AutoCloseable {
   /**
    * Makes a store, and returns when it is served.
    *
-   * @param experiment what its directory is called after
+   * @param experiment names its directory
    * @param creation options of {@code ./erda server} for a new store
    */
   public static ServedStore create(Context context, String experiment, List<String> creation) {
@@ -33,12 +33,12 @@ public final class ServedStore implements AutoCloseable {
         context, ServerChild.start(context.children(), context.jvm(), data, creation));
   }
 
-  /** The options of a new store whose puts are done so. */
+  /** The options of a new store with this put mode. */
   public static List<String> putting(PutMode mode) {
     return List.of("--put", mode.name().toLowerCase(Locale.ROOT));
   }
 
-  /** The process that serves it, or was the last to. */
+  /** The current server, or the last one. */
   public ServerChild server() {
     return server;
   }
@@ -51,7 +51,7 @@ public final class ServedStore implements AutoCloseable {
     return ErdaClient.connect(server.uri());
   }
 
-  /** Puts all objects, by a client of its own. */
+  /** Puts all objects, with a separate client. */
   public void load(Dataset dataset) {
     try (ErdaClient client = connect()) {
       dataset.load(client, context.progress());
@@ -63,12 +63,12 @@ public final class ServedStore implements AutoCloseable {
     return LoadChild.start(context.children(), context.jvm(), server.uri());
   }
 
-  /** Starts the next server when the last has ended; it may not serve yet when this returns. */
+  /** Starts the next server after the last has ended; it may not serve yet when this returns. */
   public void spawnAgain(String... options) {
     server = ServerChild.spawn(context.children(), context.jvm(), data(), List.of(options));
   }
 
-  /** Starts the next server when the last has ended, and returns when it serves. */
+  /** Starts the next server after the last has ended, and returns when it serves. */
   public void startAgain(String... options) {
     spawnAgain(options);
     server.awaitServing();

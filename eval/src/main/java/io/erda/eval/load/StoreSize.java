@@ -2,14 +2,17 @@ package io.erda.eval.load;
 
 import java.util.List;
 
-/** Chooses creation flags of a store from what it is to hold. */
+/** Chooses the creation flags of a store by its expected content. */
 public final class StoreSize {
   private static final long REGION_BYTES = 256L << 20;
 
-  /** Next to key and value: header, padding, what extents leave unused at their ends. */
+  /** Bytes of an object besides key and value: header, padding, unused ends of extents. */
   private static final int OVERHEAD_BYTES = 64;
 
-  /** Flags of {@code ./erda server} for so many keys and so many puts, the log keeping them all. */
+  /**
+   * Flags of {@code ./erda server} for these numbers of keys and puts, with a log that keeps all
+   * puts.
+   */
   public static List<String> flags(long keys, long puts, int keyAndValueBytes) {
     long bytes = (long) (puts * (keyAndValueBytes + OVERHEAD_BYTES) * 1.05);
     long capacity = (bytes / REGION_BYTES + 2) * REGION_BYTES;

@@ -23,7 +23,7 @@ public final class YcsbStore implements AutoCloseable {
   /**
    * Starts a server and loads it.
    *
-   * @param puts that are to follow at most
+   * @param puts the most puts that follow
    */
   public static YcsbStore start(Context context, long records, long puts) {
     return start(context, records, puts, 1, List.of());
@@ -32,7 +32,7 @@ public final class YcsbStore implements AutoCloseable {
   /**
    * Starts a server and loads it.
    *
-   * @param puts that are to follow at most
+   * @param puts the most puts that follow
    * @param loaders threads that load it
    * @param more options of the server
    */
@@ -63,14 +63,14 @@ public final class YcsbStore implements AutoCloseable {
     return LoadPhase.of(false, threads, operations, properties(workload, records));
   }
 
-  /** The same, with keys drawn evenly. */
+  /** The same, with uniformly distributed keys. */
   public LoadPhase uniform(String workload, int threads, long operations) {
     Properties properties = properties(workload, records);
     properties.setProperty("requestdistribution", "uniform");
     return LoadPhase.of(false, threads, operations, properties);
   }
 
-  /** A workload over so many records of one field of 1 KiB. */
+  /** A workload over this many records of one field of 1 KiB. */
   public static Properties properties(String workload, long records) {
     Properties properties = Workloads.load(workload);
     properties.setProperty("recordcount", Long.toString(records));

@@ -1,6 +1,5 @@
 /**
- * YCSB load from a process of its own, timed in nanoseconds: the stock core workload, its
- * generators and the stock binding, with another loop around them, because YCSB's own client counts
- * microseconds.
+ * YCSB load from a separate process, timed in nanoseconds: the stock core workload, its generators
+ * and the stock binding, in a different loop, because YCSB's own client counts microseconds.
  */
 package io.erda.eval.load;

@@ -8,15 +8,15 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 
 /**
- * The least memcached client that does blocking {@code get} and {@code set} of its text protocol on
- * a Unix socket: one request, one answer, or several sets in one write. A key is text without
- * spaces and control characters; a value is any bytes. One thread.
+ * A minimal memcached client for blocking {@code get} and {@code set} of its text protocol on a
+ * Unix socket: one request, one answer, or several sets in one write. A key is text without spaces
+ * and control characters; a value is any bytes. One thread.
  */
 public final class MemcachedClient implements AutoCloseable {
   private static final byte[] GET = "get ".getBytes(US_ASCII);
   private static final byte[] SET = "set ".getBytes(US_ASCII);
 
-  /** Between key and length of a set: no flags, and it never expires. */
+  /** The text between key and length of a set: no flags, and no expiry. */
   private static final byte[] FOR_EVER = " 0 0 ".getBytes(US_ASCII);
 
   private static final String STORED = "STORED";
@@ -34,7 +34,7 @@ public final class MemcachedClient implements AutoCloseable {
    *
    * @param keyBytes of the longest key
    * @param valueBytes of the longest value
-   * @param depth how many sets are in flight at most
+   * @param depth the most sets in flight
    */
   public static MemcachedClient connect(Path socket, int keyBytes, int valueBytes, int depth) {
     int requestBytes = depth * (keyBytes + valueBytes + 32);
@@ -80,19 +80,19 @@ public final class MemcachedClient implements AutoCloseable {
     awaitSets();
   }
 
-  /** Adds a set to those that go out together; as many as the client's depth at most. */
+  /** Adds a set to the current batch, of at most the client's depth. */
   public void addSet(MemorySegment key, MemorySegment value) {
     channel.put(SET).put(key).put(FOR_EVER).put((int) value.byteSize()).endLine();
     channel.put(value).endLine();
     sets++;
   }
 
-  /** How many sets were added since the last went out. */
+  /** Number of sets in the current batch. */
   public int addedSets() {
     return sets;
   }
 
-  /** Sends what was added, and waits until all is done. */
+  /** Sends the batch, and waits until all its sets are done. */
   public void awaitSets() {
     channel.send();
     int at = 0;

@@ -11,8 +11,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * A memcached server on a Unix socket, with its default configuration but for that and the memory
- * it may take. Owned by the {@link Children} it was started with.
+ * A memcached server on a Unix socket, with the default configuration except for the socket and the
+ * memory limit. Owned by the {@link Children} it was started with.
  */
 public final class MemcachedServer {
   private static final Duration START_TIMEOUT = Duration.ofMinutes(1);
@@ -28,16 +28,16 @@ public final class MemcachedServer {
   }
 
   /**
-   * Starts one.
+   * Starts a server.
    *
-   * @param directory where its socket is made
-   * @param bytesMax of memory; what has no place in it would push out what is there
+   * @param directory of its socket
+   * @param bytesMax of memory; further objects would evict others
    */
   public static MemcachedServer start(Children children, Path directory, long bytesMax) {
     Path server = Programs.require("memcached");
     Path socket = directory.resolve("memcached.sock");
     try {
-      Files.deleteIfExists(socket); // of one that was killed
+      Files.deleteIfExists(socket); // left by a killed server
     } catch (IOException e) {
       throw new ProcessException("can't remove " + socket + ": " + e.getMessage(), e);
     }
@@ -63,7 +63,7 @@ public final class MemcachedServer {
     try (MemcachedClient _ = MemcachedClient.connect(socket, 0, 0, 1)) {
       return true;
     } catch (ProcessException e) {
-      return false; // bound, and does not listen yet
+      return false; // bound, but not listening yet
     }
   }
 

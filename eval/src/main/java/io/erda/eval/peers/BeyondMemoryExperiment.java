@@ -29,20 +29,20 @@ import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Stores from half as large as memory to several times as large: a control group gives the
- * processes of each so much memory and no more, page cache included. What an operation costs, and
- * how many pages come from the device again for it. Each store is loaded in no order, and its keys
- * are uniform, so nothing of it is hot.
+ * Stores from half as large as memory to several times as large: a control group limits the memory
+ * of each store's processes, page cache included. Measures the time of an operation, and the pages
+ * that it reads from the device again. Each store is loaded in random order, and its keys are
+ * uniform, so no part of it is hot.
  */
 public final class BeyondMemoryExperiment implements Experiment {
   private static final long MEMORY_BYTES = 512L << 20;
   private static final int VALUE_BYTES = 1024;
   private static final int WARMUP_TURNS = 2;
 
-  /** Where every put of a load waits for the device, larger stores would take hours. */
+  /** The longest load: larger stores would take hours when every put waits for the device. */
   private static final Duration LOAD_MAX = Duration.ofSeconds(60);
 
-  /** These systems have their objects in files; the others keep all of them in memory. */
+  /** The systems with objects in files; the others keep all of them in memory. */
   private static final List<PeerSystem> SYSTEMS =
       List.of(
           PeerSystem.ERDA_SHM,
@@ -114,7 +114,7 @@ public final class BeyondMemoryExperiment implements Experiment {
           measured[i] = measure(stage, group, system, times[i]);
           context.progress().done("");
         } catch (ProcessException e) {
-          // A larger store would not get through either.
+          // A larger store would fail, too.
           context.progress().done("failed");
           tellFailure(report, system, store + ": " + e.getMessage());
           break;
@@ -137,21 +137,21 @@ public final class BeyondMemoryExperiment implements Experiment {
   }
 
   /**
-   * An operation.
+   * The cost of an operation.
    *
-   * @param ns that it takes
+   * @param ns its time
    * @param pages of files that were evicted and are read again for it
    */
   private record Cost(double ns, double pages) {}
 
   /**
-   * A store.
+   * The costs of a store.
    *
-   * @param loadNs what a put took when it was loaded
+   * @param loadNs time of a put during the load
    */
   private record Point(double loadNs, Cost get, Cost put) {}
 
-  /** Nothing is expected but that Erda gets through. */
+  /** Reports a failure; the only goal is that Erda does not fail. */
   private static void tellFailure(Report report, PeerSystem system, String failure) {
     if (system.isErda()) {
       report.miss(failure);
@@ -187,7 +187,7 @@ public final class BeyondMemoryExperiment implements Experiment {
         .add(LinePlot.of("A put as a store outgrows memory", put).logarithmic());
   }
 
-  /** Makes a table of something of all stores. */
+  /** Makes a table of one cost of all stores. */
   private interface Table {
     Figures of(String head, String title, Unit unit, ToDoubleFunction<Point> value);
   }
@@ -221,7 +221,7 @@ public final class BeyondMemoryExperiment implements Experiment {
             100 * morePages * devicePageNs / (large.get.ns - small.get.ns)));
   }
 
-  /** Files in memory can't leave it. */
+  /** Requires that the files are not in memory, from which they can't be evicted. */
   private static void requireDevice(Path stores) {
     try {
       String type = Files.getFileStore(stores).type();
@@ -234,7 +234,7 @@ public final class BeyondMemoryExperiment implements Experiment {
     }
   }
 
-  /** Returns the systems that are on this machine; a quick run has time for one. */
+  /** The systems that are available on this machine; a quick run has time for one. */
   private static List<PeerSystem> systems(Stage stage) {
     return stage.context().quick()
         ? SYSTEMS.subList(0, 1)
@@ -256,7 +256,7 @@ public final class BeyondMemoryExperiment implements Experiment {
     }
   }
 
-  /** Does so for some turns until the cache is in the state that it keeps, and then counts. */
+  /** Repeats operations for some turns until the cache is in a steady state, and then measures. */
   private static Cost cost(Stage stage, MemoryGroup group, ToDoubleFunction<Duration> operate) {
     Duration turn = stage.sizes().turn().multipliedBy(stage.context().quick() ? 1 : 2);
     List<Double> ns = new ArrayList<>();

@@ -2,7 +2,7 @@ package io.erda.eval.peers;
 
 import java.util.Locale;
 
-/** What is measured of each system, in the order of the report: nanoseconds an operation. */
+/** The measurements of each system, in the order of the report: nanoseconds an operation. */
 enum Column {
   GET_SMALL("get", Scale.SMALL),
   PUT_SMALL("put", Scale.SMALL),
@@ -21,12 +21,12 @@ enum Column {
     this.scale = scale;
   }
 
-  /** What heads it. */
+  /** The heading of the column. */
   String title(Sizes sizes) {
     return operation + " " + scaleTitle(sizes);
   }
 
-  /** The store that it is measured with. */
+  /** The store of the measurement, in words. */
   String scaleTitle(Sizes sizes) {
     Cell cell = sizes.cell(scale);
     return String.format(
@@ -38,13 +38,13 @@ enum Column {
             : cell.objects() / 1_000 + " k");
   }
 
-  /** Which store it is measured with. */
+  /** The size of the store. */
   enum Scale {
     SMALL,
     KIB,
     BIG
   }
 
-  /** A store: so many objects of one size. */
+  /** A store: a number of objects of one size. */
   record Cell(int valueBytes, long objects) {}
 }

@@ -5,12 +5,12 @@ import io.erda.eval.report.Figure;
 import java.util.List;
 
 /**
- * What must come out: a figure of Erda's, at most so many times one of another's.
+ * A goal: the largest ratio of a figure of Erda to one of another system.
  *
  * @param system of Erda
- * @param measured of it
- * @param peer that it is compared with
- * @param beside of the peer
+ * @param measured figure of Erda
+ * @param peer to compare with
+ * @param beside figure of the peer
  */
 record Goal(PeerSystem system, Column measured, PeerSystem peer, Column beside, double ratioMax) {
   static final List<Goal> ALL =
@@ -37,7 +37,7 @@ record Goal(PeerSystem system, Column measured, PeerSystem peer, Column beside, 
     return new Goal(system, column, PeerSystem.CHRONICLE_MAP, column, ratioMax);
   }
 
-  /** The ratio of the medians; not a number where one of them was not measured. */
+  /** The ratio of the medians; NaN when one of them was not measured. */
   Figure ratio(PeerFigures figures) {
     return Figure.ratio("ratio", figures.median(measured, system) / figures.median(beside, peer))
         .atMost(ratioMax);

@@ -6,8 +6,8 @@ import io.erda.eval.report.Rounds;
 import java.util.List;
 
 /**
- * How quickly an empty store is filled by a JVM that has just started, which is when users look:
- * from the first put to the last, one at a time, and many at once where a system can.
+ * How quickly a fresh JVM fills an empty store, which users notice: from the first put to the last,
+ * one at a time, and many at once if a system can.
  */
 final class LoadMeasurement {
   private final Stage stage;

@@ -7,8 +7,8 @@ import io.erda.eval.peers.process.PeerSystem;
 import java.nio.file.Path;
 
 /**
- * A system with a store in a directory of its own. Closing kills its processes and removes the
- * directory at once, because the next store may need the space.
+ * A system with a store in its own directory. Closing kills its processes and removes the directory
+ * at once, because the next store may need the space.
  */
 final class MeasuredPeer implements AutoCloseable {
   private final Stage stage;
@@ -29,8 +29,8 @@ final class MeasuredPeer implements AutoCloseable {
   /**
    * Makes an empty store, and returns when it is open.
    *
-   * @param cell what it will hold
-   * @param pipelined whether its puts are many at once
+   * @param cell the objects that it will hold
+   * @param pipelined whether many puts are made at once
    */
   static MeasuredPeer create(Stage stage, PeerSystem system, Cell cell, boolean pipelined) {
     MeasuredPeer peer = new MeasuredPeer(stage, system, cell, pipelined);
@@ -38,12 +38,12 @@ final class MeasuredPeer implements AutoCloseable {
     return peer;
   }
 
-  /** The process that uses the store, or was the last to. */
+  /** The current process that uses the store, or the last one. */
   PeerProcess process() {
     return process;
   }
 
-  /** Opens the store in other processes, when the last have been killed. */
+  /** Opens the store in other processes, after the last ones have been killed. */
   void startAgain() {
     process =
         PeerProcess.start(

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 
-/** Nanoseconds that operations took, by what was measured of which system, and the least of all. */
+/** Times of operations, nanoseconds, by measurement and system, and the least possible times. */
 final class PeerFigures {
   private final Map<Column, Map<PeerSystem, double[]>> rounds = new EnumMap<>(Column.class);
   private final Map<Column, Double> floors = new EnumMap<>(Column.class);
@@ -16,7 +16,7 @@ final class PeerFigures {
     rounds.computeIfAbsent(column, any -> new EnumMap<>(PeerSystem.class)).put(system, ns.clone());
   }
 
-  /** Sets the least that an operation of Erda over shared memory can take here. */
+  /** Sets the least time of an operation of Erda over shared memory on this machine. */
   void addFloor(Column column, double ns) {
     floors.put(column, ns);
   }
@@ -26,12 +26,12 @@ final class PeerFigures {
     return ns == null ? OptionalDouble.empty() : OptionalDouble.of(ns);
   }
 
-  /** All rounds. */
+  /** The values of all rounds. */
   Optional<double[]> of(Column column, PeerSystem system) {
     return Optional.ofNullable(rounds.getOrDefault(column, Map.of()).get(system));
   }
 
-  /** The median; not a number where it was not measured. */
+  /** The median; NaN when it was not measured. */
   double median(Column column, PeerSystem system) {
     return of(column, system).map(Rounds::median).orElse(Double.NaN);
   }

@@ -18,20 +18,20 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Erda, over shared memory and embedded, beside Chronicle Map, LMDB and RocksDB, which are
+ * Compares Erda, over shared memory and embedded, with Chronicle Map, LMDB and RocksDB, which are
  * embedded, and Redis and memcached, which are servers: one thread, 16-byte keys, uniform, each
- * system in processes of its own with options that are a user's first. No put waits for a disk;
- * Redis with its append-only file has it synced every second.
+ * system in its own processes with the options that a user would try first. No put waits for a
+ * disk; Redis with its append-only file has it synced every second.
  *
- * <p>First fresh JVMs load small stores and are killed, and what they have put is looked for. Then
- * stores are brought to a steady state, all of them, and systems take turns. Big stores would push
- * each other out of memory, so each of them is measured by itself.
+ * <p>First fresh JVMs load small stores and are killed, and their puts are searched for. Then all
+ * stores are brought to a steady state, and the systems take turns. Big stores would evict each
+ * other from memory, so each of them is measured alone.
  *
- * <p>A system whose jars can't be had, or whose program is not installed, is left out, and the
+ * <p>A system whose jars are not available, or whose program is not installed, is left out, and the
  * report says so.
  */
 public final class PeersExperiment implements Experiment {
-  /** The systems whose ratio is a goal at this size; a store takes some 12 GB. */
+  /** The systems whose ratio is a goal at the big size; a store takes some 12 GB. */
   private static final List<PeerSystem> BIG =
       List.of(PeerSystem.ERDA_SHM, PeerSystem.CHRONICLE_MAP);
 

@@ -4,15 +4,15 @@ import io.erda.eval.peers.Column.Cell;
 import java.time.Duration;
 
 /**
- * How much is measured.
+ * The amount of work.
  *
- * @param small many objects of 64 bytes
- * @param kib objects of 1 KiB that fit a processor's caches, but for the values
- * @param big objects of 1 KiB that fit nothing but memory
- * @param firstPuts how long a store is written to before anything counts
- * @param firstGets and read from
+ * @param small number of objects of 64 bytes
+ * @param kib number of objects of 1 KiB that, without the values, fit a processor's caches
+ * @param big number of objects of 1 KiB that only fit into memory
+ * @param firstPuts how long a store is written before the measurement
+ * @param firstGets how long it is read before the measurement
  * @param turn how long a system is measured in each round
- * @param rounds where nobody says otherwise
+ * @param rounds by default
  */
 record Sizes(
     Cell small,

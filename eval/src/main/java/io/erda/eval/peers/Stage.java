@@ -7,9 +7,12 @@ import io.erda.eval.report.Report;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** What all measurements of one run share: where stores go, and which systems there are. */
+/**
+ * The context that all measurements of one run share: directories for stores, and the available
+ * systems.
+ */
 record Stage(Context context, PeerLibraries libraries, Sizes sizes) {
-  /** Rounds to measure. */
+  /** Number of rounds. */
   int rounds() {
     return context.roundsOr(sizes.rounds(), sizes.rounds());
   }
@@ -21,7 +24,7 @@ record Stage(Context context, PeerLibraries libraries, Sizes sizes) {
         .toList();
   }
 
-  /** What a system is called in tables. */
+  /** The name of a system in tables. */
   String title(PeerSystem system) {
     return libraries.title(system);
   }
@@ -31,7 +34,7 @@ record Stage(Context context, PeerLibraries libraries, Sizes sizes) {
     return context.report().given("rounds", rounds());
   }
 
-  /** Says why the others are not. */
+  /** Adds why the other systems are left out. */
   void addLeftOut(Report report) {
     for (PeerSystem system : PeerSystem.values()) {
       libraries

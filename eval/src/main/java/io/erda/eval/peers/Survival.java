@@ -7,15 +7,15 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * What the puts of each system survive: by what it says, and by what is left of a store whose
- * processes are killed just after its last put. That says nothing of a power failure, and nothing
- * of a kill in the middle of a put. One thread.
+ * What the puts of each system survive: according to the system, and according to a store whose
+ * processes are killed just after its last put. That tests neither a power failure nor a kill in
+ * the middle of a put. One thread.
  */
 final class Survival {
   private final Map<PeerSystem, String> promised = new EnumMap<>(PeerSystem.class);
   private final Map<PeerSystem, String> lost = new EnumMap<>(PeerSystem.class);
 
-  /** Kills the processes of a store, and looks what is there. */
+  /** Kills the processes of a store, and checks its objects. */
   void killAndLook(PeerSystem system, MeasuredPeer peer) {
     String durability = peer.process().durability();
     peer.process().close();
@@ -35,15 +35,15 @@ final class Survival {
   /**
    * Adds a system.
    *
-   * @param says what a put survives
-   * @param missing what was not there after a kill; empty when all was
+   * @param says what a put survives, according to the system
+   * @param missing what was lost after a kill; empty when nothing was
    */
   void add(PeerSystem system, String says, String missing) {
     promised.put(system, says);
     lost.put(system, missing);
   }
 
-  /** What a put survives by what its store says. */
+  /** What a put survives according to the system. */
   String promised(PeerSystem system) {
     return promised.get(system);
   }
@@ -53,12 +53,12 @@ final class Survival {
     return lost(system).isEmpty() ? promised(system) : "not a kill -9";
   }
 
-  /** What was not there after a kill; empty when all was. */
+  /** What was lost after a kill; empty when nothing was. */
   String lost(PeerSystem system) {
     return lost.get(system);
   }
 
-  /** Erda must lose nothing. */
+  /** Checks the goal that Erda loses nothing. */
   void judge(Report report) {
     lost.forEach((system, missing) -> {
       if (system.isErda() && !missing.isEmpty()) {

@@ -16,16 +16,16 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * The systems of {@link PeersExperiment} by YCSB's harness, with one binding for all of them: one
- * thread, objects of 1 KiB, loaded by YCSB, some of them hot. Then without YCSB at one rate for
- * all, where an operation is timed from when it was due. All stores are open at the same time and
- * take turns; at last their processes are killed, and what they have put is looked for. One more
- * system keeps nothing: what the harness takes by itself.
+ * Measures the systems of {@link PeersExperiment} with YCSB's harness, with one binding for all of
+ * them: one thread, objects of 1 KiB, loaded by YCSB, some of them hot. Then without YCSB at one
+ * rate for all, where an operation is timed from when it was due. All stores are open at the same
+ * time and take turns; at the end their processes are killed, and their puts are searched for. One
+ * more system stores nothing, which measures the harness itself.
  */
 public final class YcsbExperiment implements Experiment {
   static final List<String> WORKLOADS = List.of("workloadc", "workloadb", "workloada");
 
-  /** At a steady rate, an operation is due so long after the one before. */
+  /** The interval between operations at a steady rate. */
   static final Duration INTERVAL = Duration.ofNanos(100_000);
 
   @Override
@@ -70,12 +70,12 @@ public final class YcsbExperiment implements Experiment {
     return stage.sizes().kib().objects();
   }
 
-  /** How long a store is loaded by each workload, and then at a steady rate, before that counts. */
+  /** How long each workload, and then the steady rate, runs before the measurement. */
   static Duration warmUp(Stage stage) {
     return stage.sizes().turn().multipliedBy(stage.context().quick() ? 1 : 5);
   }
 
-  /** How long operations go on at a steady rate: enough of them that the slowest can be told. */
+  /** How long the steady rate lasts: long enough to measure the slowest operations. */
   static Duration paced(Stage stage) {
     return stage.sizes().turn().multipliedBy(stage.context().quick() ? 1 : 4);
   }

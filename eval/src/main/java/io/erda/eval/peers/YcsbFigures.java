@@ -13,12 +13,12 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 
-/** What each system did in each round, by what was asked for: a workload of YCSB's, for one. */
+/** The results of each system by round and workload. */
 final class YcsbFigures {
-  /** What YCSB inserted, once. */
+  /** The name of the load by YCSB, which is done once. */
   static final String LOAD = "load";
 
-  /** What was done at a steady rate. */
+  /** The name of the operations at a steady rate. */
   static final String PACED = "paced";
 
   private final Map<PeerSystem, Map<String, List<LoadResult>>> results =
@@ -31,7 +31,7 @@ final class YcsbFigures {
         .add(result);
   }
 
-  /** A figure of all rounds. */
+  /** A figure for all rounds. */
   double[] of(PeerSystem system, String what, ToDoubleFunction<LoadResult> figure) {
     return results.get(system).get(what).stream().mapToDouble(figure).toArray();
   }
@@ -40,7 +40,9 @@ final class YcsbFigures {
     return of(system, what, LoadResult::throughputOpsPerSecond);
   }
 
-  /** How long operations of one kind took: the medians of rounds, but the longest of all. */
+  /**
+   * Latencies of one kind of operation: medians of the rounds' percentiles, and the longest of all.
+   */
   Percentiles times(PeerSystem system, String what, Function<LoadResult, Percentiles> kind) {
     return new Percentiles(
         (long) Rounds.median(of(system, what, result -> kind.apply(result).count())),
@@ -53,7 +55,7 @@ final class YcsbFigures {
                 .orElseThrow());
   }
 
-  /** Operations that did not answer OK, in all rounds together. */
+  /** Number of operations that did not answer OK, of all rounds. */
   long errors(PeerSystem system) {
     return results.get(system).values().stream()
         .flatMap(List::stream)

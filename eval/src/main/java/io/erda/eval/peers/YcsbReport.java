@@ -20,10 +20,10 @@ import java.util.Locale;
 
 /** The figures as text, as JSON and as a plot. */
 final class YcsbReport {
-  /** The slowest in a thousand of fewer operations are chance. */
+  /** The fewest operations for a meaningful 99.9th percentile. */
   private static final long COUNT_FOR_P999 = 10_000;
 
-  /** A system that does less than this share of what is due does not keep the rate. */
+  /** A system that does less than this share of the due operations does not keep the rate. */
   private static final double KEPT_MIN = 0.99;
 
   private final Stage stage;
@@ -81,7 +81,7 @@ final class YcsbReport {
     }
     stage.addLeftOut(report);
     survival.judge(report);
-    // Beside the harness alone the bars of stores would be short.
+    // Compared with the harness alone the bars of stores would be short.
     Figures stores = byYcsb(systems.stream().filter(PeerSystem::isStore).toList());
     return report.add(BarPlot.of("By YCSB: median and range", stores, Unit.PER_SECOND));
   }
@@ -130,7 +130,7 @@ final class YcsbReport {
     return table;
   }
 
-  /** All workloads, for programs. */
+  /** The latencies of all workloads, for programs. */
   private Figures times() {
     Figures table = new Figures("workload", "system");
     for (String workload : YcsbExperiment.WORKLOADS) {
@@ -143,7 +143,7 @@ final class YcsbReport {
     return table;
   }
 
-  /** Nothing where there were no such operations. */
+  /** Adds latencies, if there were such operations. */
   private static void add(Figures.Row row, String operation, Percentiles times) {
     if (times.count() > 0) {
       row.add(
@@ -154,7 +154,9 @@ final class YcsbReport {
     }
   }
 
-  /** Names the systems that did not keep the rate: their times say how long the queue was. */
+  /**
+   * Names the systems that did not keep the rate, whose times only show the length of the queue.
+   */
   private void tellWhoDidNotKeepTheRate(Report report) {
     for (PeerSystem system : systems) {
       double done = Rounds.median(figures.perSecond(system, YcsbFigures.PACED));

@@ -1,5 +1,5 @@
 /**
- * Erda beside stores that people use today, all in one run: what is measured, what must come out,
- * and the report.
+ * Compares Erda, in one run, with stores that are in use today: the measurements, goals and
+ * reports.
  */
 package io.erda.eval.peers;

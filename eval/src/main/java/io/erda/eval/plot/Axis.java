@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Where on a stretch of pixels a value lies, and which values are named beside it.
+ * An axis: maps values to pixels, and chooses the labelled values.
  *
  * @param low the value at {@code from}
  * @param high the value at {@code to}, more than {@code low}
- * @param logarithmic both are more than 0 then
+ * @param logarithmic then both values are more than 0
  */
 record Axis(double low, double high, double from, double to, boolean logarithmic) {
   private static final int TICKS_MIN = 3;
@@ -52,7 +52,7 @@ record Axis(double low, double high, double from, double to, boolean logarithmic
     return ticks;
   }
 
-  /** Thousands and millions with a letter. */
+  /** A value as a label, with a letter for thousands and millions. */
   static String name(double value) {
     if (value >= 1e6) {
       return number(value / 1e6) + " M";

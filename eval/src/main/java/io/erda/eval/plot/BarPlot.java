@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Horizontal bars in panels, each with a scale of its own that begins at zero, with a line from the
- * least to the most that was measured. As SVG. One thread.
+ * Horizontal bars in panels, each with its own scale from zero, with a line from the least to the
+ * largest measured value. As SVG. One thread.
  */
 public final class BarPlot extends Plot {
   private static final int NAMES_WIDTH = 300;

@@ -9,9 +9,8 @@ import java.util.Locale;
 import java.util.stream.DoubleStream;
 
 /**
- * Curves in panels, two beside each other where there are several, each panel with a scale of its
- * own: over time, or over a few values that are as far from each other as the next ones. Stretches
- * can be shaded. As SVG. One thread.
+ * Curves in panels, two beside each other if there are several, each panel with its own scale: over
+ * time, or over a few values at equal distances. Ranges can be shaded. As SVG. One thread.
  */
 public final class LinePlot extends Plot {
   private static final int TOP = 40;
@@ -42,8 +41,8 @@ public final class LinePlot extends Plot {
   }
 
   /**
-   * @param xAxis what is told from left to right, with its unit
-   * @param yAxis what is told from below to above, with its unit
+   * @param xAxis title of the horizontal axis, with its unit
+   * @param yAxis title of the vertical axis, with its unit
    */
   public LinePlot(String title, String xAxis, String yAxis) {
     super(title);
@@ -63,13 +62,13 @@ public final class LinePlot extends Plot {
     return plot;
   }
 
-  /** Makes the upright axis logarithmic: all values are more than 0 then. */
+  /** Makes the vertical axis logarithmic: then all values must be more than 0. */
   public LinePlot logarithmic() {
     logarithmic = true;
     return this;
   }
 
-  /** Puts the values of the other axis side by side at equal distances, with a mark at each. */
+  /** Places the values of the horizontal axis at equal distances, with a mark at each. */
   public LinePlot inSteps() {
     steps = true;
     return this;
@@ -84,8 +83,8 @@ public final class LinePlot extends Plot {
   /**
    * Adds a curve to the last panel; curves of one name have one colour.
    *
-   * @param x where, rising
-   * @param y as many
+   * @param x positions, rising
+   * @param y values, one for each position
    */
   public LinePlot curve(String name, double[] x, double[] y) {
     panels.getLast().curves().add(new Curve(name, x.clone(), y.clone()));
@@ -95,7 +94,7 @@ public final class LinePlot extends Plot {
     return this;
   }
 
-  /** Shades a stretch of the last panel. */
+  /** Shades a range of the last panel. */
   public LinePlot shade(double from, double to) {
     panels.getLast().shades().add(new double[] {from, to});
     return this;
@@ -182,7 +181,7 @@ public final class LinePlot extends Plot {
     return Axis.linear(last / 1.05, 0, 1).ticks().stream().mapToDouble(tick -> tick).toArray();
   }
 
-  /** Where a place lies: in proportion, or in its turn. */
+  /** The position of a value: in proportion, or in its turn. */
   private double x(double[] places, double place, double left, double right) {
     double from = left + MARGIN_LEFT;
     if (!steps) {

@@ -4,13 +4,12 @@ import io.erda.eval.report.Html;
 import io.erda.eval.report.Part;
 import java.util.Locale;
 
-/** A picture: SVG that stands alone in a file and in a page. */
+/** A picture: an SVG document for a file or a page. */
 public abstract class Plot implements Part {
   static final int WIDTH = 900;
 
   /**
-   * The series of a plot take these in turn. They differ in brightness too, which a print without
-   * colours shows.
+   * The colours of the series, in turn. They also differ in brightness, for prints without colours.
    */
   static final String[] COLOURS = {
     "#1b6ca8", "#d9822b", "#5b8c3e", "#8a8f98", "#7a4b9d", "#5aa9dd"
@@ -22,12 +21,12 @@ public abstract class Plot implements Part {
     this.title = title;
   }
 
-  /** What is above it. */
+  /** The title. */
   public final String title() {
     return title;
   }
 
-  /** A document of its own. */
+  /** The SVG document. */
   public abstract String svg();
 
   @Override
@@ -45,7 +44,7 @@ public abstract class Plot implements Part {
     return new Extract("svg", svg());
   }
 
-  /** Puts the paper below what was drawn, and the title on it. */
+  /** Adds the background below the drawing, and the title. */
   final String document(int height, String body) {
     return String.format(
             Locale.ROOT,

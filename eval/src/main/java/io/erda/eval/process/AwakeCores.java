@@ -4,9 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Keeps every core awake: a process for each that loops in the scheduler's idle class, where it
- * gives way to anything else at once. For comparisons with peers that wait in the kernel, whose
- * round trip is mostly the wake-up of a sleeping core. Closing ends the processes.
+ * Keeps every core awake: a process for each loops in the scheduler's idle class, where it yields
+ * to any other at once. For comparisons with peers that wait in the kernel, whose round trip is
+ * mostly the wake-up of a sleeping core. Closing ends the processes.
  */
 public final class AwakeCores implements AutoCloseable {
   private static final String LOOP = "while :; do :; done";

@@ -13,11 +13,11 @@ import java.nio.channels.SocketChannel;
 import java.time.Duration;
 
 /**
- * A process that answers requests over TCP with as many bytes as they ask for: the least that a
- * round trip costs on this machine. A request's first 8 bytes say how long it is and how long the
+ * A process that answers requests over TCP with a requested number of bytes: measures the least
+ * time of a round trip on this machine. A request's first 8 bytes give its length and that of the
  * answer. One thread.
  *
- * <p>Both ends have the tcp device's sockets (non-blocking, no delay) and wait as it does: the
+ * <p>Both ends use sockets like the tcp device's (non-blocking, no delay) and wait as it does: the
  * process sleeps in a selector, the requester polls and yields and then sleeps in one.
  */
 public final class BareTcpChild implements AutoCloseable {

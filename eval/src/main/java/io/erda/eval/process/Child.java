@@ -18,15 +18,14 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * A process that speaks lines: it is told lines on its standard input and answers in lines on its
- * standard output; what it writes to standard error is kept for messages. Owned by {@link
- * Children}. One thread speaks and listens.
+ * A process that communicates by lines on its standard input and output; its standard error is kept
+ * for messages. Owned by {@link Children}. Used by one thread.
  */
 public final class Child {
   private static final int ERROR_LINES_KEPT = 20;
   private static final Duration END_TIMEOUT = Duration.ofSeconds(5);
 
-  /** SIGINT, SIGTERM, and a server that ended cleanly on either. */
+  /** The exit codes after SIGINT and SIGTERM, and of a server that ended cleanly after either. */
   private static final Set<Integer> ENDED_BY_SIGNAL = Set.of(0, 130, 143);
 
   private static final Object END = new Object();
@@ -39,7 +38,7 @@ public final class Child {
   private final Thread errorReader;
 
   /**
-   * Takes over a process that was just started.
+   * Takes over a new process.
    *
    * @param exiting whether this JVM is ending
    */
@@ -59,7 +58,7 @@ public final class Child {
     return process.isAlive();
   }
 
-  /** Tells it a line. */
+  /** Writes a line to its standard input. */
   public void tell(String line) {
     try {
       OutputStream in = process.getOutputStream();
@@ -73,7 +72,7 @@ public final class Child {
   /**
    * The next line, or null when the time has passed.
    *
-   * @throws ProcessException when it ended instead, with what it wrote to standard error
+   * @throws ProcessException when it ended instead, with its standard error
    */
   @SuppressWarnings("ReferenceEquality") // END is no line
   public String poll(Duration timeout) {
@@ -91,7 +90,7 @@ public final class Child {
   }
 
   /**
-   * The next line that begins with {@code prefix}; others are passed over.
+   * The next line that begins with {@code prefix}; others are skipped.
    *
    * @throws ProcessException when it ended instead, or the time has passed
    */
@@ -117,9 +116,9 @@ public final class Child {
   }
 
   /**
-   * Waits until something is so.
+   * Waits until a condition holds.
    *
-   * @param what it is to do that, for messages
+   * @param what the expected event, for messages
    * @throws ProcessException when it ended instead, or the time has passed
    */
   public void awaitThat(String what, BooleanSupplier isSo, Duration timeout) {
@@ -156,7 +155,7 @@ public final class Child {
   }
 
   /**
-   * Asks it to end with SIGTERM, kills it when it does not. Never throws for a process that is
+   * Asks it to end with SIGTERM, and kills it if it does not. Never throws for a process that is
    * gone.
    */
   public void end() {
@@ -176,7 +175,7 @@ public final class Child {
   }
 
   /**
-   * What it wrote to standard error last, on one line, with a separator before; empty when nothing.
+   * The end of its standard error, on one line, with a separator before; empty when there is none.
    */
   public String errorTail() {
     synchronized (errors) {
@@ -200,7 +199,8 @@ public final class Child {
   }
 
   /**
-   * Ctrl-C reaches every process of the group: when it is our turn too, the child's end is no news.
+   * Handles a child that ended by Ctrl-C, which reaches every process of the group: when this JVM
+   * is ending, too, the child's end is not reported.
    */
   private void letThisJvmEnd() throws InterruptedException {
     for (int i = 0; i < 30 && !exiting.getAsBoolean(); i++) {
@@ -230,7 +230,7 @@ public final class Child {
                   to.accept(line);
                 }
               } catch (IOException e) {
-                // The pipe of a killed process: its end is what counts.
+                // The pipe of a killed process: only its end matters.
               } finally {
                 atEnd.run();
               }

@@ -15,11 +15,11 @@ import java.util.List;
 
 /**
  * Owns processes and temporary directories. Closing ends every process by its handle, in reverse
- * order and in bounded time, and then removes the directories; so does the end of this JVM, by
- * Ctrl-C too. Any thread may call any method.
+ * order and in bounded time, and then removes the directories; so does the end of this JVM, even by
+ * Ctrl-C. Any thread may call any method.
  */
 public final class Children implements AutoCloseable {
-  /** How long a directory that was found empty may still get files of those who ended late. */
+  /** How long an empty directory may still get files from processes that end late. */
   private static final long LATECOMERS_NS = 5_000_000_000L;
 
   private final Deque<Child> children = new ArrayDeque<>();
@@ -67,21 +67,21 @@ public final class Children implements AutoCloseable {
     }
   }
 
-  /** Removes a temporary directory before this is closed; nobody uses it any more. */
+  /** Removes a temporary directory, which must not be in use any more, before this is closed. */
   public void removeNow(Path directory) {
     remove(directory);
     keep(directory);
   }
 
-  /** Leaves a temporary directory where it is, for somebody to look at. */
+  /** Keeps a temporary directory, for inspection. */
   public synchronized void keep(Path directory) {
     directories.remove(directory);
   }
 
   /**
-   * Does something when this is closed and every process has ended.
+   * Runs a task when this is closed and every process has ended.
    *
-   * @throws ProcessException when it is closed already; then it is done at once
+   * @throws ProcessException when it is closed already; then the task is run at once
    */
   public synchronized void afterwards(Runnable what) {
     if (closed) {
@@ -91,7 +91,7 @@ public final class Children implements AutoCloseable {
     afterwards.push(what);
   }
 
-  /** Forgets a child that has ended. */
+  /** Removes a child that has ended. */
   public synchronized void forget(Child child) {
     if (!child.isAlive()) {
       children.remove(child);
@@ -145,16 +145,16 @@ public final class Children implements AutoCloseable {
   }
 
   /**
-   * Removes a directory although somebody who is ended at the same moment still makes files in it.
-   * Under another name it is found by nobody new, so only those who are making one already, a few,
-   * can be in the way, however quickly they make files.
+   * Removes a directory although a process that is being ended may still make files in it. The
+   * directory is renamed first, so that only files that are just being made, which are few, can get
+   * in the way.
    */
   private static void remove(Path directory) {
     try {
       Path renamed = directory.resolveSibling(directory.getFileName() + "-removed");
       removeRenamed(Files.move(directory, renamed));
     } catch (NoSuchFileException e) {
-      // Somebody has removed it.
+      // Another thread or process has removed it.
     } catch (IOException e) {
       throw new UncheckedIOException("can't remove " + directory, e);
     }

@@ -12,11 +12,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What the threads of a process have spent on processors, by the scheduler's own account ({@code
- * /proc/PID/task/TID/schedstat}, in nanoseconds), at one moment.
+ * The processor time of a process's threads at one moment, by the scheduler's account ({@code
+ * /proc/PID/task/TID/schedstat}, in nanoseconds).
  */
 public final class CpuTime {
-  /** Nanoseconds on a processor, nanoseconds in its queue, and how often it was given one. */
+  /** Nanoseconds on a processor, nanoseconds in its queue, and number of time slices. */
   private static final Pattern SCHEDSTAT = Pattern.compile("(\\d{1,18}) \\d+ \\d+\n");
 
   private final Map<String, Long> nsByThread;
@@ -28,7 +28,7 @@ public final class CpuTime {
   }
 
   /**
-   * Looks what a process has used until now.
+   * Reads the processor time of a process.
    *
    * @throws ProcessException when there is no such process, or the kernel keeps no account
    */
@@ -48,9 +48,9 @@ public final class CpuTime {
   }
 
   /**
-   * Nanoseconds that all threads have spent since {@code earlier}. The last stretch of threads that
-   * ended in between is not in it: a JVM that is measured runs with {@code
-   * -XX:-UseDynamicNumberOfCompilerThreads} and its like.
+   * Nanoseconds that all threads have spent since {@code earlier}. It lacks the last part of
+   * threads that ended in between, so a measured JVM runs with {@code
+   * -XX:-UseDynamicNumberOfCompilerThreads} and similar flags.
    */
   public long since(CpuTime earlier) {
     long sum = 0;
@@ -63,7 +63,7 @@ public final class CpuTime {
   /**
    * Nanoseconds that one thread has spent since {@code earlier}.
    *
-   * @param name of the thread, as the kernel keeps it: the first 15 characters
+   * @param name of the thread, as the kernel has it: the first 15 characters
    * @throws ProcessException when not exactly one thread has that name
    */
   public long since(CpuTime earlier, String name) {
@@ -96,7 +96,7 @@ public final class CpuTime {
   /**
    * The first of the three numbers of a {@code schedstat}.
    *
-   * @throws IOException when it is something else
+   * @throws IOException when the text is something else
    */
   static long onProcessorNs(String schedstat) throws IOException {
     Matcher numbers = SCHEDSTAT.matcher(schedstat);

@@ -11,8 +11,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * A process that sleeps in a read of a Unix socket and sends each byte back: what it costs on this
- * machine to wake a process and hear of it. One thread.
+ * A process that sleeps in a read of a Unix socket and sends each byte back: measures the time of
+ * waking a process and getting its answer. One thread.
  */
 public final class EchoChild implements AutoCloseable {
   private static final Duration START_TIMEOUT = Duration.ofSeconds(20);

@@ -8,11 +8,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * How to start another JVM of the same build.
+ * Starts other JVMs of the same build.
  *
  * @param java the launcher binary, or a command that starts it
- * @param flags of the JVM, behind the words of such a command
- * @param serverFlags what a server's has besides
+ * @param flags of the JVM, after the words of such a command
+ * @param serverFlags further flags of a server's process
  * @param classPath as for {@code -cp}
  */
 public record Jvm(Path java, List<String> flags, List<String> serverFlags, String classPath) {
@@ -23,13 +23,13 @@ public record Jvm(Path java, List<String> flags, List<String> serverFlags, Strin
     serverFlags = List.copyOf(serverFlags);
   }
 
-  /** Flags of this process that one with the same class path needs too. */
+  /** Flags of this process that another one with the same class path also needs. */
   private static final List<String> HANDED_ON =
       List.of("-XX:AOTCache=", "-Xlog:", "-XX:+IgnoreUnrecognizedVMOptions");
 
   /**
    * The JVM and class path of this process, with the flags of this build and this process's class
-   * cache, which makes starting quick.
+   * cache, which makes starts quick.
    */
   public static Jvm current() {
     LaunchSettings settings = LaunchSettings.load();
@@ -44,14 +44,17 @@ public record Jvm(Path java, List<String> flags, List<String> serverFlags, Strin
         LaunchSettings.classPath());
   }
 
-  /** The same with more flags. */
+  /** A copy with more flags. */
   public Jvm with(String... more) {
     List<String> all = new ArrayList<>(flags);
     all.addAll(List.of(more));
     return new Jvm(java, all, serverFlags, classPath);
   }
 
-  /** The same, started by a command that is given this one's command line as its last words. */
+  /**
+   * A copy that is started by a command, to which its own command line is passed as the last
+   * arguments.
+   */
   public Jvm startedBy(List<String> command) {
     List<String> all = new ArrayList<>(command.subList(1, command.size()));
     all.add(java.toString());
@@ -59,18 +62,18 @@ public record Jvm(Path java, List<String> flags, List<String> serverFlags, Strin
     return new Jvm(Path.of(command.getFirst()), all, serverFlags, classPath);
   }
 
-  /** The same without the class cache of our commands: as an application's JVM starts. */
+  /** A copy without the class cache of our commands, as an application's JVM starts. */
   public Jvm withoutClassCache() {
     List<String> rest = flags.stream().filter(flag -> !flag.startsWith("-XX:AOTCache=")).toList();
     return new Jvm(java, rest, serverFlags, classPath);
   }
 
-  /** The same with more at the beginning of the class path. */
+  /** A copy with more at the beginning of the class path. */
   public Jvm withBefore(String more) {
     return new Jvm(java, flags, serverFlags, more + File.pathSeparator + classPath);
   }
 
-  /** The same for a server's process. */
+  /** A copy for a server's process. */
   Jvm ofServer() {
     return with(serverFlags.toArray(String[]::new));
   }

@@ -9,11 +9,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * A control group of the kernel's (cgroup, version 1 or 2). The processes that are started in it
- * have so much memory together, the page cache of the files that they use included; version 1 does
- * not count what they have swapped out. It takes root to make one, or a group around it that is the
- * user's, as systemd-run --user --scope gives. It is removed with the {@link Children} it was made
- * for. One thread.
+ * A control group of the kernel (cgroup, version 1 or 2) that limits the memory of all processes
+ * started in it together, including the page cache of their files; version 1 does not count swapped
+ * memory. Making one takes root, or a surrounding group that belongs to the user, as from
+ * systemd-run --user --scope. It is removed with the {@link Children} it was made for. One thread.
  */
 public final class MemoryGroup {
   private static final int TRIES = 100;
@@ -26,21 +25,21 @@ public final class MemoryGroup {
   }
 
   /**
-   * Makes one.
+   * Makes a group.
    *
-   * @param children whose processes it is for
-   * @param bytes that these have at most
-   * @throws ProcessException when that can't be, and why
+   * @param children the owner of its processes
+   * @param bytes the memory limit of these
+   * @throws ProcessException when that is impossible, with the reason
    */
   public static MemoryGroup make(Children children, long bytes) {
     return make(children, bytes, Path.of("/proc/self/mounts"), Path.of("/proc/self/cgroup"));
   }
 
   /**
-   * Makes one where these files say.
+   * Makes a group at the place that these files describe.
    *
-   * @param mounts as /proc/self/mounts
-   * @param own groups of this process, as /proc/self/cgroup
+   * @param mounts a file like /proc/self/mounts
+   * @param own a file like /proc/self/cgroup, with the groups of this process
    */
   static MemoryGroup make(Children children, long bytes, Path mounts, Path own) {
     try {
@@ -59,7 +58,7 @@ public final class MemoryGroup {
     }
   }
 
-  /** What a command line begins with whose process is to be in the group. */
+  /** The beginning of a command line that starts a process in the group. */
   public List<String> start() {
     return List.of(
         "/bin/sh",
@@ -68,7 +67,7 @@ public final class MemoryGroup {
         directory.resolve("cgroup.procs").toString());
   }
 
-  /** Pages of files that were evicted from memory and have been read again since. */
+  /** Number of pages of files that were evicted from memory and have been read again. */
   public long pagesReadAgain() {
     String name = "workingset_refault_file ";
     try (Stream<String> lines = Files.lines(directory.resolve("memory.stat"))) {
@@ -83,7 +82,7 @@ public final class MemoryGroup {
     }
   }
 
-  /** Removes it; the kernel needs some time until those that were killed have left it. */
+  /** Removes it; the kernel needs some time until killed processes have left it. */
   private void remove() {
     for (int i = 1; ; i++) {
       try {
@@ -98,7 +97,7 @@ public final class MemoryGroup {
     }
   }
 
-  /** Goes on when it is interrupted: what is left of a run is removed all the same. */
+  /** Sleeps, even if interrupted: the rest of a run must be removed in any case. */
   private static void sleep() {
     boolean interrupted = Thread.interrupted();
     try {
@@ -112,13 +111,16 @@ public final class MemoryGroup {
   }
 
   /**
-   * Where groups that limit memory are made.
+   * The place for groups that limit memory.
    *
-   * @param parent of a new one
-   * @param second whether it is version 2 of the interface
+   * @param parent of new groups
+   * @param second whether it has version 2 of the interface
    */
   private record Hierarchy(Path parent, boolean second) {
-    /** Memory belongs to one hierarchy: of version 1 where that has it, otherwise of version 2. */
+    /**
+     * Finds the hierarchy with the memory controller: version 1 if that has it, otherwise version
+     * 2.
+     */
     static Hierarchy find(List<String> mounts, List<String> own) throws IOException {
       for (String mount : mounts) {
         String[] fields = mount.split(" ");
@@ -139,7 +141,10 @@ public final class MemoryGroup {
       throw new IOException("this system has none");
     }
 
-    /** A group that has processes has no groups with limits in it, but for the root. */
+    /**
+     * A parent in version 2. A group with processes can't have subgroups with limits, except the
+     * root.
+     */
     private static Hierarchy second(Path root, Path own) throws IOException {
       Path above = own.getParent() == null ? own : own.getParent();
       Path parent = root.resolve("." + above).normalize();

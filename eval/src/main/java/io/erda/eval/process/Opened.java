@@ -3,16 +3,16 @@ package io.erda.eval.process;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-/** What is open, and is closed in reverse order, whatever closing something throws. One thread. */
+/** Open resources, which are closed in reverse order, even if closing one throws. One thread. */
 public final class Opened implements AutoCloseable {
   private final Deque<Runnable> closes = new ArrayDeque<>();
 
-  /** Adds how something is closed, which throws nothing that is checked. */
+  /** Adds a resource's close action, which throws no checked exception. */
   public void add(Runnable close) {
     closes.push(close);
   }
 
-  /** Closes all because something failed, to which it adds what closing throws. */
+  /** Closes all after a failure, to which it adds exceptions from closing. */
   public void closeAfter(Throwable failure) {
     while (!closes.isEmpty()) {
       try {
@@ -23,7 +23,7 @@ public final class Opened implements AutoCloseable {
     }
   }
 
-  /** Closes all, and throws what closing one of them threw first, when all are closed. */
+  /** Closes all, and then throws the first exception from closing. */
   @Override
   public void close() {
     while (!closes.isEmpty()) {

@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Puts files out of the page cache, and reads them into it. */
+/** Evicts files from the page cache, and reads them into it. */
 public final class PageCache {
   private static final Duration TIMEOUT = Duration.ofMinutes(5);
 
@@ -18,7 +18,8 @@ public final class PageCache {
   }
 
   /**
-   * Writes the files of a directory that nobody maps to their device and drops them from the cache.
+   * Writes the files of a directory, which must not be mapped, to their device and drops them from
+   * the cache.
    */
   public void evict(Path directory) {
     for (Path file : files(directory)) {

@@ -1,6 +1,6 @@
 package io.erda.eval.process;
 
-/** A process that was started here did not do its part. The message is one line. */
+/** A child process failed. The message is one line. */
 public final class ProcessException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

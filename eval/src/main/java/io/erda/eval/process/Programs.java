@@ -9,11 +9,11 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Programs of others that are installed on this machine, or are not. */
+/** Other programs that may be installed on this machine. */
 public final class Programs {
   private static final Pattern VERSION = Pattern.compile("\\d+(\\.\\d+)+");
 
-  /** Where a program is that a shell would find by this name. */
+  /** The path of the program that a shell would find by this name. */
   public static Optional<Path> find(String name) {
     return Arrays.stream(System.getenv().getOrDefault("PATH", "/usr/bin").split(":"))
         .filter(directory -> !directory.isEmpty())
@@ -23,20 +23,20 @@ public final class Programs {
   }
 
   /**
-   * The same of one that must be there.
+   * The same for a required program.
    *
-   * @throws ProcessException when it isn't, with what installs it
+   * @throws ProcessException when it is missing, with the command that installs it
    */
   public static Path require(String name) {
     return find(name).orElseThrow(() -> new ProcessException(missing(name)));
   }
 
-  /** The line for a program that is not there. */
+  /** The message for a missing program. */
   public static String missing(String name) {
     return name + " is not installed: apt-get install " + name;
   }
 
-  /** What it says with {@code --version}; empty when it says no number. */
+  /** Its version according to {@code --version}; empty when it prints none. */
   public static Optional<String> version(Path program) {
     try {
       Process process =

@@ -9,7 +9,7 @@ import java.util.List;
 public final class ServerChild {
   private static final Duration START_TIMEOUT = Duration.ofSeconds(60);
 
-  /** The JVM keeps the threads it has, so that their processor time can be told. */
+  /** Keeps the JVM from ending threads, so that their processor time can be measured. */
   private static final String[] STEADY_THREADS = {
     "-XX:-UseDynamicNumberOfCompilerThreads", "-XX:-UseDynamicNumberOfGCThreads"
   };
@@ -46,7 +46,7 @@ public final class ServerChild {
     return server;
   }
 
-  /** Waits until its JVM is up and it begins to open the store. */
+  /** Waits until its JVM has started and it begins to open the store. */
   public void awaitOpening() {
     child.await("opening ", START_TIMEOUT);
   }
@@ -56,10 +56,7 @@ public final class ServerChild {
     child.await("serving ", START_TIMEOUT);
   }
 
-  /**
-   * Whether it began to serve; waits at most {@code timeout} for the news. False when it ended
-   * before.
-   */
+  /** Whether it began to serve; waits at most {@code timeout}. False when it ended before. */
   public boolean serves(Duration timeout) {
     try {
       child.await("serving ", timeout);
@@ -69,7 +66,7 @@ public final class ServerChild {
     }
   }
 
-  /** What clients connect to: over the network that it listens on, over shared memory else. */
+  /** The URI for clients: over the network if it listens on one, otherwise over shared memory. */
   public String uri() {
     return uri;
   }
@@ -91,12 +88,12 @@ public final class ServerChild {
     return CpuTime.of(child.pid());
   }
 
-  /** Why it ended, or what it complained of. */
+  /** The end of its standard error. */
   public String errors() {
     return child.errorTail();
   }
 
-  /** As {@code kill -9} does. */
+  /** Kills it, as {@code kill -9} does. */
   public void kill() {
     child.kill();
     children.forget(child);
@@ -105,7 +102,7 @@ public final class ServerChild {
   /**
    * Ends it cleanly.
    *
-   * @throws ProcessException when it does not end so
+   * @throws ProcessException when that fails
    */
   public void stop() {
     child.end();

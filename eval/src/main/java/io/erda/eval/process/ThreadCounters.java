@@ -11,16 +11,18 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
-/** What a processor counts while one thread runs, by {@code perf stat}. Blocks; any thread. */
+/**
+ * Events that the processor counts while one thread runs, by {@code perf stat}. Blocks; any thread.
+ */
 public final class ThreadCounters {
   private static final String PERF = "perf";
   private static final String PACKAGE = "linux-perf";
 
   /**
-   * What was counted.
+   * The counts.
    *
-   * @param counts by event; without those that this machine does not count
-   * @param missing why one of them is not there, empty when all are
+   * @param counts by event; without events that this machine does not count
+   * @param missing why one of them is missing, empty when all are there
    */
   public record Counts(Map<String, Long> counts, Optional<String> missing) {}
 
@@ -66,7 +68,10 @@ public final class ThreadCounters {
     }
   }
 
-  /** Reads lines of {@code COUNT,UNIT,EVENT,…}, where COUNT may be words that say why not. */
+  /**
+   * Parses lines of {@code COUNT,UNIT,EVENT,…}, where COUNT may be words with the reason why there
+   * is none.
+   */
   static Counts read(String said, List<String> events) {
     Map<String, Long> counts = new HashMap<>();
     List<String> whyNot = new ArrayList<>();
@@ -85,7 +90,10 @@ public final class ThreadCounters {
         Map.copyOf(counts), all ? Optional.empty() : Optional.of("perf says " + said(whyNot)));
   }
 
-  /** What of it tells why: the line "Error:" tells nothing, nor do the lines behind the first. */
+  /**
+   * The line of an error message that has the reason: the line "Error:" has none, and later lines
+   * do not matter.
+   */
   private static String said(List<String> whyNot) {
     List<String> counts = whyNot.stream().filter(line -> line.contains("<")).toList();
     if (!counts.isEmpty()) {
@@ -94,7 +102,7 @@ public final class ThreadCounters {
     return whyNot.stream().filter(line -> !line.equals("Error:")).findFirst().orElse("nothing");
   }
 
-  /** Without what perf says behind it of who was counted, {@code :u}. */
+  /** The event's name without perf's suffix for the privilege level, {@code :u}. */
   private static String event(String said, List<String> events) {
     return events.stream().filter(event -> said.equals(event + ":u")).findFirst().orElse(said);
   }

@@ -11,7 +11,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
-/** How processes reach a server of this machine: what {@code --device} names. */
+/** How processes reach a server on this machine; the values of {@code --device}. */
 public enum Transport {
   /** Shared memory. */
   SHM("erda+shm", ""),
@@ -30,14 +30,14 @@ public enum Transport {
     this.option = option;
   }
 
-  /** The transport of a server that was given these options. */
+  /** The transport of a server with these options. */
   static Transport ofServer(List<String> options) {
     return options.contains(TCP.option) ? TCP : options.contains(RDMA.option) ? RDMA : SHM;
   }
 
   /**
-   * Options of a server that is to be reached so: none over shared memory, and an address that
-   * nobody has now over a network.
+   * Options of a server for this transport: none over shared memory, and an unused address over a
+   * network.
    *
    * @throws ProcessException when this machine has no such address
    */
@@ -45,14 +45,14 @@ public enum Transport {
     return this == SHM ? List.of() : List.of(option, newAddress());
   }
 
-  /** What clients of a server connect to that was given these options. */
+  /** The URI for clients of a server with these options. */
   String uri(List<String> options, String data) {
     return this == SHM
         ? scheme + ":" + data
         : scheme + "://" + options.get(options.indexOf(option) + 1);
   }
 
-  /** Why no process of this machine can be reached so; empty when one can. */
+  /** Why this machine does not support this transport; empty when it does. */
   public Optional<String> missing() {
     if (this == SHM) {
       return Optional.empty();
@@ -67,12 +67,12 @@ public enum Transport {
   }
 
   /**
-   * An address of this machine's that nobody has now, though somebody else may take it.
+   * An address of this machine that is unused now, though another process may take it.
    *
    * @throws ProcessException when this machine has none
    */
   private String newAddress() {
-    // RDMA has ports of its own. One that is free for TCP is likely free there.
+    // RDMA has its own ports. One that is free for TCP is probably free there.
     try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       return host() + ":" + free.getLocalPort();
     } catch (IOException e) {
@@ -81,9 +81,9 @@ public enum Transport {
   }
 
   /**
-   * Where a server can listen that tells its port later.
+   * An address for a server that chooses its port.
    *
-   * @throws ProcessException when this machine has no address for it
+   * @throws ProcessException when this machine has none
    */
   public String anyPort() {
     return host() + ":0";
@@ -114,7 +114,7 @@ public enum Transport {
     }
   }
 
-  /** Opens a device for a server; not over shared memory, where it needs the server's directory. */
+  /** Opens a device for a server; not over shared memory, which needs the server's directory. */
   public Device openServerDevice() throws IOException {
     return provider().serving(settings());
   }

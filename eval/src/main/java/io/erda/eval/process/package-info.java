@@ -1,4 +1,4 @@
 /**
- * Processes that a measurement starts: how they are started, spoken to, timed, and always ended.
+ * The processes that a measurement starts: starting, commanding, timing, and always ending them.
  */
 package io.erda.eval.process;

@@ -19,8 +19,8 @@ import jdk.jfr.consumer.RecordedThread;
 import jdk.jfr.consumer.RecordingFile;
 
 /**
- * Processes whose threads are looked at every ten milliseconds by the JVM's own recorder: what each
- * did is there when it has ended. One thread.
+ * Samples the threads of processes every ten milliseconds with the JVM's Flight Recorder; the
+ * samples of a process are available when it has ended. One thread.
  */
 public final class Sampling {
   private static final String EVENT = "jdk.ExecutionSample";
@@ -30,7 +30,7 @@ public final class Sampling {
   private final Path directory;
 
   /**
-   * @param directory where recordings go
+   * @param directory for recordings
    */
   public Sampling(Path directory) {
     this.directory = directory;
@@ -44,7 +44,8 @@ public final class Sampling {
   }
 
   /**
-   * Returns the same JVM with a recorder, which writes when the JVM ends, not when it is killed.
+   * Returns the same JVM with a recorder, which writes when the JVM ends, but not when it is
+   * killed.
    *
    * @throws ProcessException when the recorder can't write to a directory of such a name
    */
@@ -58,20 +59,20 @@ public final class Sampling {
     String file = parent.replace("%", "%%") + "/%p" + EXTENSION;
     return jvm.with(
         "-XX:+UnlockDiagnosticVMOptions",
-        // Otherwise what was inlined is told of as what calls it.
+        // Otherwise samples in inlined code would be attributed to its caller.
         "-XX:+DebugNonSafepoints",
-        // What is recorded so far lies there, and a kill leaves it.
+        // The recorded data lies there, and a kill leaves it.
         "-XX:FlightRecorderOptions:repository=" + quote + parent + quote,
         "-XX:StartFlightRecording:settings=none,+%s#enabled=true,+%s#period=%dms,filename=%s"
             .formatted(EVENT, EVENT, EVERY_MS, quote + file + quote));
   }
 
   /**
-   * Tells in what methods a thread of an ended process was found while it ran Java code, the one
-   * that it was in first.
+   * Passes on the stacks of a thread of an ended process while it ran Java code, innermost method
+   * first.
    *
-   * @param thread its name
-   * @param spans when; what was found at other times is left out
+   * @param thread the thread's name
+   * @param spans the times of interest; other samples are ignored
    */
   public void samples(long pid, String thread, List<Span> spans, Consumer<List<String>> each) {
     Path file = directory.resolve(pid + EXTENSION);
@@ -92,7 +93,9 @@ public final class Sampling {
     }
   }
 
-  /** Whether there is none, or none that was written: it is made when the process starts. */
+  /**
+   * Whether there is no recording, or an unwritten one: the file is made when the process starts.
+   */
   private static boolean isEmpty(Path file) {
     try {
       return Files.size(file) == 0;
@@ -117,13 +120,13 @@ public final class Sampling {
     return methods;
   }
 
-  /** How many samples a thread has in so long, when all of it is spent in Java code. */
+  /** The number of samples of a thread in this time, if it runs Java code all the time. */
   public static double samplesIn(double ns) {
     return ns / (EVERY_MS * 1e6);
   }
 
   /**
-   * A stretch of time.
+   * A range of time.
    *
    * @param from included
    * @param to not included

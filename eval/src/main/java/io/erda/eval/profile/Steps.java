@@ -6,17 +6,17 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The steps that a thread's work is made of, each known by methods: a sample belongs to the first
- * step of which any method is in its stack, wherever in it. Immutable.
+ * The steps of a thread's work, each identified by methods: a sample belongs to the first step that
+ * has any method in its stack. Immutable.
  */
 public final class Steps {
-  /** The step that samples outside of all steps are counted for. */
+  /** The step for samples outside of all steps. */
   public static final String REST = "the rest";
 
   private final List<Step> steps;
 
   /**
-   * @param methods starts of {@code package.Class.method}
+   * @param methods prefixes of {@code package.Class.method}
    */
   private record Step(String name, List<String> methods) {
     boolean isIn(List<String> stack) {
@@ -33,9 +33,9 @@ public final class Steps {
   }
 
   /**
-   * Returns the same steps with another one behind them.
+   * Returns the same steps followed by another one.
    *
-   * @param methods starts of {@code package.Class.method}, without {@code io.erda.}
+   * @param methods prefixes of {@code package.Class.method}, without {@code io.erda.}
    */
   public Steps then(String name, String... methods) {
     List<Step> more = new ArrayList<>(steps);
@@ -48,7 +48,7 @@ public final class Steps {
     return name.equals(REST) || steps.stream().anyMatch(step -> step.name().equals(name));
   }
 
-  /** The starts of methods that make steps, with their packages. */
+  /** The prefixes of methods that identify steps, with their packages. */
   public List<String> methods() {
     return steps.stream().flatMap(step -> step.methods().stream()).toList();
   }
@@ -58,7 +58,9 @@ public final class Steps {
     return steps.stream().filter(step -> step.isIn(stack)).map(Step::name).findFirst().orElse(REST);
   }
 
-  /** How many samples each step had; steps without any are not there. Not for several threads. */
+  /**
+   * The number of samples in each step; steps without samples are missing. Not for several threads.
+   */
   public final class Shares {
     private final Map<String, Integer> counts = new LinkedHashMap<>();
     private int all;
@@ -73,7 +75,7 @@ public final class Steps {
       return all;
     }
 
-    /** Whether there is such a step at all. */
+    /** Whether there is such a step. */
     public boolean has(String step) {
       return Steps.this.has(step);
     }

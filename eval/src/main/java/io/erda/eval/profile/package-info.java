@@ -1,5 +1,4 @@
 /**
- * Where the time of a process goes: a JVM that records where its threads are, and a table of the
- * steps that they were found in.
+ * Profiles of processes: a JVM that samples its threads, and the steps to which the samples belong.
  */
 package io.erda.eval.profile;

@@ -19,9 +19,9 @@ public final class RedisBenchmark {
   /**
    * Runs it against a server.
    *
-   * @param program where it is, see {@link io.erda.eval.process.Programs#find}
-   * @return what it says of SET and of GET, a line each
-   * @throws ProcessException when it doesn't
+   * @param program its path, see {@link io.erda.eval.process.Programs#find}
+   * @return its results for SET and for GET, a line each
+   * @throws ProcessException when there are none
    */
   public static List<String> run(
       Children children, Path program, Path socket, int valueBytes, int requests) {
@@ -54,7 +54,7 @@ public final class RedisBenchmark {
     }
   }
 
-  /** All that it writes until it ends, or says nothing for long. */
+  /** All its lines until it ends, or prints nothing for long. */
   private static List<String> linesOf(Child child) {
     List<String> lines = new ArrayList<>();
     try {
@@ -62,13 +62,13 @@ public final class RedisBenchmark {
         lines.add(line);
       }
     } catch (ProcessException e) {
-      // Its end is how it says that it is done.
+      // The end of its output means that it is done.
     }
     return lines;
   }
 
   /**
-   * The results among all lines: most say how far it is, and are written over on a terminal.
+   * The results among all lines: most lines are progress, which would be overwritten on a terminal.
    *
    * @throws ProcessException when one is missing
    */

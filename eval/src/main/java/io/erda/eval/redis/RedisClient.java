@@ -9,8 +9,8 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 
 /**
- * The least Redis client that does blocking GET and SET on a Unix socket or by TCP: one request,
- * one answer, or several GETs or SETs in one write. Keys of one length. One thread.
+ * A minimal Redis client for blocking GET and SET on a Unix socket or by TCP: one request, one
+ * answer, or several GETs or SETs in one write. Keys of one length. One thread.
  */
 public final class RedisClient implements AutoCloseable {
   private static final String PEER = "Redis";
@@ -52,7 +52,7 @@ public final class RedisClient implements AutoCloseable {
   /**
    * Connects.
    *
-   * @param depth how many GETs or SETs are in flight at most
+   * @param depth the most GETs or SETs in flight
    */
   public static RedisClient connect(Path socket, int keyBytes, int valueBytes, int depth) {
     return new RedisClient(
@@ -78,9 +78,9 @@ public final class RedisClient implements AutoCloseable {
 
   /**
    * Pipelines GETs of the keys from {@code from} on: one write, then all answers. Each value is
-   * copied into {@code into}, behind the one before.
+   * copied into {@code into}, after the previous one.
    *
-   * @param count as many as the client's depth at most; every key has a value
+   * @param count at most the client's depth; every key has a value
    * @return bytes of all values
    */
   public long getAll(MemorySegment[] keys, int from, int count, MemorySegment into) {
@@ -139,19 +139,19 @@ public final class RedisClient implements AutoCloseable {
     awaitSets();
   }
 
-  /** Adds a SET to those that go out together; as many as the client's depth at most. */
+  /** Adds a SET to the current batch, of at most the client's depth. */
   public void addSet(MemorySegment key, MemorySegment value) {
     channel.put(setHeader).put(key).endLine();
     channel.put(LENGTH).put((int) value.byteSize()).endLine().put(value).endLine();
     sets++;
   }
 
-  /** How many SETs were added since the last went out. */
+  /** Number of SETs in the current batch. */
   public int addedSets() {
     return sets;
   }
 
-  /** Sends what was added, and waits until all is done. */
+  /** Sends the batch, and waits until all its SETs are done. */
   public void awaitSets() {
     channel.send();
     int at = 0;
@@ -164,14 +164,14 @@ public final class RedisClient implements AutoCloseable {
     }
   }
 
-  /** Whether the server has read what it keeps, and answers. */
+  /** Whether the server has loaded its file, and answers. */
   boolean isReady() {
     channel.put("PING".getBytes(US_ASCII)).endLine().send();
     channel.receiveLine(0);
     return channel.at(0) == '+';
   }
 
-  /** Whether the server appends what is set to a file. */
+  /** Whether the server appends changes to a file. */
   public boolean appendsToFile() {
     channel.put("CONFIG GET appendonly".getBytes(US_ASCII)).endLine().send();
     int from = 0;

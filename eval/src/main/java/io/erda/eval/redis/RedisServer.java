@@ -14,8 +14,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * A Redis server on a Unix socket, or on a port of loopback besides, that keeps nothing on disk
- * unless it is told to. Owned by the {@link Children} it was started with.
+ * A Redis server on a Unix socket, and optionally on a port of loopback, without persistence by
+ * default. Owned by the {@link Children} it was started with.
  */
 public final class RedisServer implements AutoCloseable {
   private static final Duration START_TIMEOUT = Duration.ofMinutes(1);
@@ -33,14 +33,14 @@ public final class RedisServer implements AutoCloseable {
   }
 
   /**
-   * Starts one in {@code directory}, with its default configuration but for the socket and
-   * persistence, which is off.
+   * Starts a server in {@code directory}, with the default configuration except for the socket, and
+   * without persistence.
    */
   public static RedisServer start(Children children, Path directory) {
     return start(children, directory, false, false);
   }
 
-  /** The same, which listens at a port of loopback besides, one that nobody has now. */
+  /** The same, which also listens on an unused port of loopback. */
   public static RedisServer startTcp(Children children, Path directory) {
     return start(children, directory, true, false);
   }
@@ -48,9 +48,9 @@ public final class RedisServer implements AutoCloseable {
   /**
    * The same.
    *
-   * @param tcp whether it listens at a port of loopback besides
-   * @param appendOnly whether it appends what is set to a file in {@code directory}, which it syncs
-   *     every second; what is in such a file it has read when this returns
+   * @param tcp whether it also listens on a port of loopback
+   * @param appendOnly whether it appends changes to a file in {@code directory}, which it syncs
+   *     every second; it has loaded such a file when this returns
    */
   public static RedisServer start(
       Children children, Path directory, boolean tcp, boolean appendOnly) {
@@ -58,7 +58,7 @@ public final class RedisServer implements AutoCloseable {
     Path socket = directory.resolve("redis.sock");
     int port = tcp ? freePort() : 0;
     try {
-      Files.deleteIfExists(socket); // of one that was killed
+      Files.deleteIfExists(socket); // left by a killed server
     } catch (IOException e) {
       throw new ProcessException("can't remove " + socket + ": " + e.getMessage(), e);
     }
@@ -102,7 +102,7 @@ public final class RedisServer implements AutoCloseable {
     try (RedisClient client = RedisClient.connect(socket, 0, 0)) {
       return client.isReady();
     } catch (ProcessException e) {
-      return false; // bound, and does not listen yet
+      return false; // bound, but not listening yet
     }
   }
 
@@ -110,7 +110,7 @@ public final class RedisServer implements AutoCloseable {
     return socket;
   }
 
-  /** Where it listens by TCP. REQUIRES: {@link #startTcp}. */
+  /** Its TCP address. REQUIRES: {@link #startTcp}. */
   public InetSocketAddress address() {
     return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
   }

@@ -1,2 +1,2 @@
-/** Redis as a peer: its server in a process of ours, and a client that is as lean as ours. */
+/** Redis as a peer: its server in a child process, and a client as lean as Erda's. */
 package io.erda.eval.redis;

@@ -14,14 +14,16 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 
 /**
- * A blocking connection to a server that speaks lines, and values of as many bytes as a line says.
- * A request is put together, sent, and its answer looked at where it was received, until the next
+ * A blocking connection to a server whose protocol has lines, and values whose length a line tells.
+ * A request is built and sent, and its answer is parsed in the receive buffer, until the next
  * request is sent. Direct buffers that are reused, no allocation. One thread.
  */
 public final class TextChannel implements AutoCloseable {
   private static final byte[] LINE_END = {'\r', '\n'};
 
-  /** Values that are longer than an {@code int} can say have no place in a buffer. */
+  /**
+   * The most digits of a number; values longer than an {@code int} can tell do not fit a buffer.
+   */
   private static final int NUMBER_DIGITS_MAX = 9;
 
   private final String peer;
@@ -43,7 +45,7 @@ public final class TextChannel implements AutoCloseable {
   /**
    * Connects by a Unix socket.
    *
-   * @param peer who listens there, for messages
+   * @param peer name of the server, for messages
    * @param requestBytes of the longest request
    * @param answerBytes of the longest answer
    */
@@ -79,13 +81,13 @@ public final class TextChannel implements AutoCloseable {
         "can't connect to " + peer + " at " + where + ": " + e.getMessage(), e);
   }
 
-  /** Puts text or a key behind what is in the request. */
+  /** Appends text or a key to the request. */
   public TextChannel put(byte[] text) {
     request.put(text);
     return this;
   }
 
-  /** Puts a key or a value behind what is in the request. */
+  /** Appends a key or a value to the request. */
   public TextChannel put(MemorySegment bytes) {
     int at = request.position();
     MemorySegment.copy(bytes, 0, requestMemory, at, bytes.byteSize());
@@ -93,7 +95,7 @@ public final class TextChannel implements AutoCloseable {
     return this;
   }
 
-  /** Puts a number in decimal behind what is in the request. */
+  /** Appends a number in decimal to the request. */
   public TextChannel put(int number) {
     int divisor = 1;
     while (number / divisor >= 10) {
@@ -111,7 +113,7 @@ public final class TextChannel implements AutoCloseable {
     return this;
   }
 
-  /** Sends the request. What was received before is forgotten. */
+  /** Sends the request, and drops the previous answer. */
   public void send() {
     request.flip();
     answer.clear();
@@ -126,9 +128,9 @@ public final class TextChannel implements AutoCloseable {
   }
 
   /**
-   * Receives until the line is there that begins at {@code from}.
+   * Receives the line that begins at {@code from}.
    *
-   * @return where its CR is; the next line begins two bytes behind
+   * @return the place of its CR; the next line begins two bytes behind
    */
   public int receiveLine(int from) {
     int searched = from;
@@ -148,7 +150,7 @@ public final class TextChannel implements AutoCloseable {
   }
 
   /**
-   * Receives the value that begins at {@code from}, with the line's end behind it.
+   * Receives the value that begins at {@code from}, with the line's end after it.
    *
    * @return where the next line begins
    */
@@ -161,24 +163,24 @@ public final class TextChannel implements AutoCloseable {
     return end + 2;
   }
 
-  /** Copies what was received. */
+  /** Copies a part of the answer. */
   public void copy(int from, MemorySegment into, long at, int length) {
     MemorySegment.copy(answerMemory, from, into, at, length);
   }
 
-  /** A byte of what was received. */
+  /** A byte of the answer. */
   public byte at(int place) {
     return answer.get(place);
   }
 
-  /** The text of what was received. */
+  /** A part of the answer as text. */
   public String text(int from, int end) {
     byte[] bytes = new byte[end - from];
     answer.get(from, bytes);
     return new String(bytes, US_ASCII);
   }
 
-  /** The number, in decimal, that is all between two places of what was received. */
+  /** The decimal number that fills the range of the answer. */
   public int number(int from, int end) {
     if (end <= from || end > from + NUMBER_DIGITS_MAX) {
       throw unexpected(end);
@@ -194,7 +196,7 @@ public final class TextChannel implements AutoCloseable {
     return number;
   }
 
-  /** Says that what was received up to {@code end} is no answer. */
+  /** The exception for an unexpected answer up to {@code end}. */
   public ProcessException unexpected(int end) {
     return new ProcessException(peer + " answered: " + text(0, end).replaceAll("[^ -~]", "?"));
   }

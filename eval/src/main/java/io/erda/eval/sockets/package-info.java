@@ -1,2 +1,5 @@
-/** How servers that speak lines are talked to: what the clients of Redis and memcached share. */
+/**
+ * Communication with servers whose protocol is lines: the common part of the clients of Redis and
+ * memcached.
+ */
 package io.erda.eval.sockets;

@@ -43,7 +43,7 @@ abstract class BaselineContract {
   /** A host over the same files as the one before, which is closed. */
   abstract Host host() throws IOException;
 
-  /** Of each life of a server that is compared with a map. */
+  /** Number of operations in each life of a server, which is compared with a map. */
   int operations() {
     return 400;
   }

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class BaselineSimulationTest {
   private static final int RUNS = Integer.getInteger("erda.baseline.runs", 60);
 
-  /** What is left out is about Erda's files, promises and inspections. */
+  /** The faults without those of Erda's own files, promises and inspections. */
   private static final Set<Fault> FAULTS =
       EnumSet.of(
           Fault.SERVER_CRASH,

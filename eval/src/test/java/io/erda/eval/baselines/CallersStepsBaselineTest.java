@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** One thread is client and server: nobody else takes a step. */
+/** One thread is client and server: no other thread takes a step. */
 class CallersStepsBaselineTest {
   private static final int OBJECTS = 2_000;
   private static final int OBJECT_BYTES = 64;

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** A method that is called otherwise one day would make its step empty, and nobody would notice. */
+/** If a method was renamed or called differently its step would be empty without notice. */
 class UpdateStepsTest {
   @Test
   void everyMethodOfAStepIsThere() {

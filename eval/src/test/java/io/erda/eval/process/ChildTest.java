@@ -9,7 +9,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What is heard of a process that says too much, too little, or nothing. */
+/** Reading the output of a process that prints too much, too little, or nothing. */
 @Timeout(60)
 class ChildTest {
   private static final Duration LONG = Duration.ofSeconds(30);

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Temporary directories that are gone with whoever made them. */
+/** Temporary directories that are removed together with the processes. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ChildrenTest {
   private static final int WRITERS = 16;

@@ -8,16 +8,16 @@ import java.util.zip.CRC32C;
  * The file of a backup. Everything is little-endian.
  *
  * <pre>
- *   0  magic "ERDABACK" 8 | 8  version 4 | 12  CRC32C of what follows in the header 4
+ *   0  magic "ERDABACK" 8 | 8  version 4 | 12  CRC32C of the rest of the header 4
  *  16  store UUID 16 | 32  when it began, milliseconds since 1970 8
  *  40  longest key of the store 4 | 44  longest value of the store 4 | 48  zeros 16
  *      then for each key: length of the key 4 | length of the value 4 | CRC32C 4 | key | value
  *      at the end: 0 4 | 0 4 | CRC32C 4, and nothing behind it
  * </pre>
  *
- * The CRC32C of a record is that of its number (from 0, 8), both lengths, key and value: a record
- * that is missing, comes twice or stands elsewhere does not fit. No key is empty, so a length of 0
- * is the end, whose number is how many there were.
+ * The CRC32C of a record is that of its number (from 0, 8), both lengths, key and value: so a
+ * missing, repeated or moved record is detected. No key is empty, so a length of 0 marks the end,
+ * whose number is the number of keys.
  */
 final class BackupFormat {
   static final long MAGIC = 0x4b43_4142_4144_5245L; // "ERDABACK"
@@ -40,7 +40,7 @@ final class BackupFormat {
     return (int) checksum.getValue();
   }
 
-  /** Computes what stands in records. */
+  /** Computes the checksums of records. */
   static final class RecordChecksum {
     private final CRC32C checksum = new CRC32C();
     private final ByteBuffer numbers = over(new byte[16]);

@@ -10,11 +10,11 @@ import java.nio.file.Path;
 import java.util.UUID;
 
 /**
- * Reads a backup from its beginning to its end, and believes nothing that its checksums do not
- * prove. Owns the file. One thread.
+ * Reads a backup from its beginning to its end, and verifies all checksums. Owns the file. One
+ * thread.
  */
 public final class BackupReader implements AutoCloseable {
-  /** A backup is not what was written. */
+  /** A backup is damaged. */
   public static final class DamagedException extends IOException {
     private static final long serialVersionUID = 1L;
 
@@ -48,13 +48,13 @@ public final class BackupReader implements AutoCloseable {
   /**
    * Opens the backup of a directory.
    *
-   * @throws DamagedException when it begins like none, or like one of another version
+   * @throws DamagedException when its header is not that of a backup, or of another version
    * @throws IOException when it can't be read
    */
   public static BackupReader open(Path directory) throws IOException {
     Path path = directory.resolve(BackupWriter.FILE);
     if (Files.exists(path) && !Files.isRegularFile(path)) {
-      // Whoever opened a FIFO would wait for somebody who writes.
+      // Opening a FIFO would wait for a writer.
       throw new FileSystemException(path.toString(), null, "not a regular file");
     }
     InputStream in = new BufferedInputStream(Files.newInputStream(path), BUFFER_BYTES);
@@ -95,7 +95,7 @@ public final class BackupReader implements AutoCloseable {
     }
   }
 
-  /** The store that it is of. */
+  /** The store that was backed up. */
   public UUID store() {
     return new UUID(
         header.getLong(BackupFormat.STORE_OFFSET),
@@ -116,9 +116,9 @@ public final class BackupReader implements AutoCloseable {
   }
 
   /**
-   * Comes to the next key. Returns false at the end of a backup that is whole.
+   * Moves to the next key. Returns false at the end of a backup that is whole.
    *
-   * @throws DamagedException when it is not what was written, or has no end
+   * @throws DamagedException when it is damaged, or has no end
    */
   public boolean next() throws IOException {
     if (ended) {
@@ -128,7 +128,7 @@ public final class BackupReader implements AutoCloseable {
     fill(recordHeaderBytes);
     int keyLength = recordHeader.getInt(0);
     int valueLength = recordHeader.getInt(4);
-    // Nothing is allocated for a length that can't be.
+    // Nothing is allocated for an impossible length.
     if (keyLength < 0
         || keyLength > keyBytesMax()
         || valueLength < 0
@@ -185,7 +185,7 @@ public final class BackupReader implements AutoCloseable {
     return new DamagedException(path + " is damaged: " + what);
   }
 
-  /** The key that it has come to. */
+  /** The current key. */
   public byte[] key() {
     return key;
   }
@@ -195,17 +195,17 @@ public final class BackupReader implements AutoCloseable {
     return value;
   }
 
-  /** Keys so far. */
+  /** Number of keys so far. */
   public long records() {
     return records;
   }
 
-  /** Bytes that were read. */
+  /** Number of bytes read. */
   public long position() {
     return at;
   }
 
-  /** Bytes of the file. */
+  /** Length of the file, bytes. */
   public long length() {
     return length;
   }

@@ -20,12 +20,12 @@ import java.util.UUID;
 import java.util.regex.Pattern;
 
 /**
- * Writes a backup into a directory. The file gets its name when it is whole and on the disk. One
- * that was not finished is removed when this is closed, and when a signal ends the JVM. What a
- * SIGKILL or a power failure left, the next backup into the directory removes: whoever writes a
- * file holds its lock, so a lock that can be had proves that nobody does. A backup that failed at
- * its very end is not there either: its name is taken back. Owns the file. One thread; a JVM makes
- * one backup at a time, because such a lock is a process's.
+ * Writes a backup into a directory. The file gets its name when it is whole and on the disk. An
+ * unfinished file is removed when this is closed, and when a signal ends the JVM. The next backup
+ * into the directory removes files that a SIGKILL or a power failure left: the writer of a file
+ * holds its lock, so a file that can be locked has no writer. When a backup fails at its very end
+ * its name is removed again. Owns the file. One thread; a JVM makes one backup at a time, because
+ * such a lock belongs to a process.
  */
 public final class BackupWriter implements AutoCloseable {
   /** The name of a backup's file in its directory. */
@@ -35,14 +35,14 @@ public final class BackupWriter implements AutoCloseable {
   private static final Pattern LEFT =
       Pattern.compile(Pattern.quote(FILE) + "\\.[0-9].*" + Pattern.quote(UNFINISHED));
 
-  /** Little enough that no processor is taken for long to write it. */
+  /** So small that writing it does not occupy a processor for long. */
   private static final int BUFFER_BYTES = 1 << 16;
 
   private static final byte[] NOTHING = {};
 
   private final Path directory;
 
-  /** The file while it has not got its name; nobody else writes it. */
+  /** The file under its temporary name, which only this process writes. */
   private final Path unfinished;
 
   private final FileChannel file;
@@ -74,8 +74,8 @@ public final class BackupWriter implements AutoCloseable {
   /**
    * Begins a backup.
    *
-   * @param directory is there, and has no backup
-   * @param store whose it is
+   * @param directory an existing directory without a backup
+   * @param store the store that is backed up
    * @param beganMs when it was begun, milliseconds since 1970
    * @param keyBytesMax no key is longer
    * @param valueBytesMax no value is longer
@@ -90,7 +90,7 @@ public final class BackupWriter implements AutoCloseable {
   /**
    * As {@link #begin(Path, UUID, long, int, int)}.
    *
-   * @param links gives a file there a second name, to find out whether that can be done
+   * @param links gives a file there a second name, to test whether that is possible
    */
   static BackupWriter begin(
       Path directory, UUID store, long beganMs, int keyBytesMax, int valueBytesMax, Links links)
@@ -120,7 +120,7 @@ public final class BackupWriter implements AutoCloseable {
     }
   }
 
-  /** The name that it gets at the end is a second one, which not every file system has. */
+  /** Requires that the file system has hard links: the final name of the file is a second one. */
   private void requireLinks(Links links) throws IOException {
     String name = unfinished.getFileName().toString();
     Path second = directory.resolve(name.replace(UNFINISHED, "0" + UNFINISHED));
@@ -140,7 +140,7 @@ public final class BackupWriter implements AutoCloseable {
     Files.deleteIfExists(second);
   }
 
-  /** Removes files of backups that no process makes any more. */
+  /** Removes unfinished files whose process has ended. */
   private static void removeLeft(Path directory) throws IOException {
     for (String name : Listing.names(directory)) {
       Path file = directory.resolve(name);
@@ -157,29 +157,33 @@ public final class BackupWriter implements AutoCloseable {
         Files.deleteIfExists(path);
       }
     } catch (IOException | OverlappingFileLockException e) {
-      // It is another user's, or gone, or its file system has no locks: it is no hindrance.
+      // The file is another user's, or gone, or its file system has no locks: it does no harm.
     }
   }
 
   private static BackupWriter create(Path directory) throws IOException {
     while (true) {
-      // Of its user alone, and a file that was not there before.
+      // A new file that only its user may access.
       Path unfinished = Files.createTempFile(directory, FILE + ".", UNFINISHED);
       try {
         FileChannel file =
             FileChannel.open(unfinished, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
-        // Until it is locked, a backup that begins just now takes it for one that was left.
+        // A concurrent backup may have removed this file before it was locked, as one that was left
+        // behind.
         if (isLockable(file) && Files.exists(unfinished)) {
           return new BackupWriter(directory, unfinished, file);
         }
         file.close();
       } catch (NoSuchFileException e) {
-        // That backup was quicker.
+        // The other backup has removed the file.
       }
     }
   }
 
-  /** False when another process looks at it. Where there are no locks, none removes it either. */
+  /**
+   * Whether the file can be locked; false when another process checks it. Without locks no process
+   * removes it either.
+   */
   private static boolean isLockable(FileChannel file) {
     try {
       return file.tryLock() != null;
@@ -214,7 +218,7 @@ public final class BackupWriter implements AutoCloseable {
     bytes += what.length;
   }
 
-  /** What fails at an open file has no name in it. */
+  /** Adds the file's name to an exception, which has none when writing to an open file fails. */
   private FileSystemException named(IOException e) {
     FileSystemException named =
         new FileSystemException(
@@ -234,7 +238,7 @@ public final class BackupWriter implements AutoCloseable {
   }
 
   /**
-   * It is whole: waits until it is on the disk, and gives it its name.
+   * Finishes the backup: waits until the file is on the disk, and gives it its name.
    *
    * @throws java.nio.file.FileAlreadyExistsException when another backup has got the name since
    */
@@ -246,10 +250,10 @@ public final class BackupWriter implements AutoCloseable {
     } catch (IOException e) {
       throw named(e);
     }
-    // A second name, and not a move: that would take the place of another backup.
+    // A second name instead of a move, which would replace another backup.
     Files.createLink(directory.resolve(FILE), unfinished);
     try {
-      // The directory may be as new as the file.
+      // The directory may be new, too.
       DirectoryWay.sync(directory);
       finished = true;
     } catch (IOException e) {
@@ -259,10 +263,11 @@ public final class BackupWriter implements AutoCloseable {
   }
 
   /**
-   * Takes the name from a backup that may not be on the disk.
+   * Removes the name of a backup that may not be on the disk.
    *
    * @param why it may not be
-   * @return what to throw; where the name could not be taken, it says so, and what to do
+   * @return the exception to throw; if the name could not be removed, its message says so, and what
+   *     to do
    */
   static IOException withdrawn(Path named, IOException why) {
     try {
@@ -280,7 +285,7 @@ public final class BackupWriter implements AutoCloseable {
     }
   }
 
-  /** The backup is whole and has its name: another name of it does no harm. */
+  /** The backup is whole and has its name: its temporary name does no harm. */
   private void removeUnfinishedName() {
     try {
       Files.deleteIfExists(unfinished);
@@ -292,7 +297,7 @@ public final class BackupWriter implements AutoCloseable {
     }
   }
 
-  /** What could not be removed behind a backup that is whole, in one line, or null. */
+  /** The name that could not be removed after a whole backup, in one line, or null. */
   public String left() {
     return left;
   }
@@ -301,7 +306,7 @@ public final class BackupWriter implements AutoCloseable {
     try {
       Files.deleteIfExists(unfinished);
     } catch (IOException e) {
-      // The next backup tries it again.
+      // The next backup tries again.
     }
   }
 

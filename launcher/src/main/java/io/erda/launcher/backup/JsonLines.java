@@ -21,7 +21,7 @@ import java.util.Base64;
 
 /**
  * A key and its value as an object of JSON on a line of its own: {@code {"key":"…","value":"…"}},
- * or {@code "key64"} and {@code "value64"} in Base64 where the bytes are no text in UTF-8.
+ * or {@code "key64"} and {@code "value64"} in Base64 when the bytes are no text in UTF-8.
  */
 public final class JsonLines {
   /** A line is no such object. */
@@ -29,14 +29,14 @@ public final class JsonLines {
     private static final long serialVersionUID = 1L;
 
     /**
-     * @param message what is wrong with it, without its number
+     * @param message what is wrong with the line, without its number
      */
     public MalformedException(String message) {
       super(message);
     }
   }
 
-  /** How long a string may be is the store's concern. */
+  /** No limit for strings here: the store limits keys and values. */
   private static final JsonFactory JSON =
       JsonFactory.builder()
           .streamReadConstraints(
@@ -44,7 +44,7 @@ public final class JsonLines {
           .build();
 
   /**
-   * What a line says.
+   * The content of a line.
    *
    * @param key not empty
    */
@@ -74,7 +74,7 @@ public final class JsonLines {
     }
   }
 
-  /** Null where the bytes are no text. */
+  /** The text of bytes; null when they are no UTF-8. */
   private static CharBuffer text(byte[] bytes) {
     try {
       return UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes));
@@ -124,7 +124,7 @@ public final class JsonLines {
     return new Entry(key, value);
   }
 
-  /** Guesses no other encoding, and replaces nothing. */
+  /** A decoder for UTF-8 that reports errors instead of replacing bytes. */
   private static CharsetDecoder decoder() {
     return UTF_8
         .newDecoder()

@@ -4,12 +4,15 @@ import io.erda.console.UserError;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** How a command ends that was asked for keys which have no value. */
+/** The end of a command that was asked for keys without a value. */
 final class Absent {
-  /** Neither failure nor wrong usage, so that a script can tell them apart. */
+  /**
+   * The exit code, different from those for failure and wrong usage, so that a script can tell them
+   * apart.
+   */
   static final int EXIT_CODE = 3;
 
-  /** Throws unless there is none of them. */
+  /** Throws unless the list is empty. */
   static void requireNone(List<byte[]> keys) {
     if (!keys.isEmpty()) {
       String named = keys.stream().map(ExactText::printable).collect(Collectors.joining(", "));

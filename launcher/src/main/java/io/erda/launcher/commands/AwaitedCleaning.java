@@ -8,12 +8,12 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Waits until a server has done the cleaning that it was asked for. The wait ends in bounded time
- * where that can't come: when the store becomes read-only, when another server serves it, when the
- * server does not get on, and, by the time-out of a request, when none answers.
+ * Waits until a server has done a requested cleaning. The wait also ends when the store becomes
+ * read-only, when another server serves it, when the cleaning makes no progress, and, by the
+ * time-out of a request, when no server answers.
  */
 final class AwaitedCleaning {
-  /** For so long nothing of a cleaning changes before nobody waits for it any more. */
+  /** The longest time without progress of the cleaning before the wait ends. */
   static final long STANDSTILL_NS_MAX = 60_000_000_000L;
 
   private static final long LOOK_NS = 20_000_000;
@@ -36,7 +36,7 @@ final class AwaitedCleaning {
   /**
    * Waits.
    *
-   * @param before the figures when it was asked for
+   * @param before the figures when the cleaning was requested
    * @return the figures when it was done
    * @throws UserError when it will not be done, or not soon
    */
@@ -87,7 +87,7 @@ final class AwaitedCleaning {
         .orElse("the server's log says why");
   }
 
-  /** What changes while a server cleans. */
+  /** The figures that change while a server cleans. */
   private static Map<String, Long> progress(Map<String, Long> figures) {
     Map<String, Long> progress = new TreeMap<>(figures);
     progress.keySet().removeIf(name -> !name.startsWith("cleaner."));

@@ -7,11 +7,11 @@ import java.util.HexFormat;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Option;
 
-/** How keys and values are written on the command line and printed: as they are, or as digits. */
+/** How keys and values are written on the command line and printed: literally, or as digits. */
 final class ByteForm {
   @ArgGroup private Form form;
 
-  /** At most one of them. */
+  /** At most one of the two forms. */
   private static final class Form {
     @Option(names = "--hex", description = "Keys and values are hexadecimal digits, in and out.")
     private boolean hex;
@@ -21,7 +21,7 @@ final class ByteForm {
   }
 
   /**
-   * The bytes that an argument means.
+   * The bytes that an argument stands for.
    *
    * @param what names the argument in messages
    */
@@ -45,7 +45,7 @@ final class ByteForm {
     return isHex() || isBase64();
   }
 
-  /** What to print for a value. */
+  /** The bytes to print for a value. */
   byte[] printed(byte[] bytes) {
     if (isHex()) {
       return HexFormat.of().formatHex(bytes).getBytes(StandardCharsets.US_ASCII);

@@ -14,7 +14,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code erda clean}: cleans the log and says what that gave. */
+/** {@code erda clean}: cleans the log and reports the result. */
 @Command(
     name = "clean",
     description =
@@ -53,7 +53,7 @@ public final class CleanCommand implements Callable<Integer> {
     return 0;
   }
 
-  /** Why nothing was cleaned although there was something to gain; null where that is not so. */
+  /** Why nothing was cleaned although there was something to gain; null when that is not so. */
   static String obstacle(Map<String, Long> before, Map<String, Long> after) {
     boolean nothing = gain("cleaner.cleanings", before, after) == 0;
     if (!nothing || after.getOrDefault("cleaner.blocked", 0L) == 0) {

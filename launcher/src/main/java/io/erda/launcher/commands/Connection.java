@@ -17,7 +17,7 @@ final class Connection {
               + " alone are read. What ERDA_URI says by default.")
   private String uri;
 
-  /** A connection to a store, whatever the command line says. */
+  /** A connection to a given store, instead of the command line's. */
   static Connection of(String uri) {
     Connection connection = new Connection();
     connection.uri = uri;

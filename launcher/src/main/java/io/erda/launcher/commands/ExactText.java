@@ -39,8 +39,8 @@ public final class ExactText {
   /**
    * The bytes that {@code text} stands for.
    *
-   * @throws IllegalArgumentException when it stands for none: it has a surrogate that neither
-   *     belongs to a pair nor stands for a byte
+   * @throws IllegalArgumentException when it has a surrogate that neither belongs to a pair nor
+   *     stands for a byte
    */
   public static byte[] bytes(String text) {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream(text.length() + 16);
@@ -58,12 +58,12 @@ public final class ExactText {
     return bytes.toByteArray();
   }
 
-  /** For messages: as it is where it is printable text, else 0x and hexadecimal digits. */
+  /** A form for messages: printable text literally, other bytes as 0x and hexadecimal digits. */
   static String printable(byte[] bytes) {
     return isPrintable(bytes) ? of(bytes) : "0x" + HexFormat.of().formatHex(bytes);
   }
 
-  /** As {@link #printable}, with quotes around what is text. */
+  /** As {@link #printable}, with text in quotes. */
   static String quoted(byte[] bytes) {
     return isPrintable(bytes) ? "'" + of(bytes) + "'" : printable(bytes);
   }

@@ -31,7 +31,7 @@ public final class ExistsCommand implements Callable<Integer> {
     List<byte[]> absent = new ArrayList<>();
     try (ErdaClient client = connection.connect();
         Arena arena = Arena.ofConfined()) {
-      // No room for a value: only its length is asked for.
+      // No room for a value, because only its length is needed.
       MemorySegment none = arena.allocate(0);
       for (byte[] key : keys) {
         if (client.get(arena.allocateFrom(ValueLayout.JAVA_BYTE, key), none) < 0) {

@@ -39,7 +39,7 @@ public final class GetCommand implements Callable<Integer> {
       description = "End each value with a zero byte instead of a line end.")
   private boolean zero;
 
-  /** What {@code get --uri URI KEY…} is. */
+  /** The command {@code get --uri URI KEY…}. */
   static GetCommand of(String uri, List<String> keys) {
     GetCommand command = new GetCommand();
     command.connection = Connection.of(uri);

@@ -18,7 +18,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code erda import}: stores what lines of JSON say. */
+/** {@code erda import}: stores the keys and values of lines of JSON. */
 @Command(
     name = "import",
     description = {
@@ -41,7 +41,7 @@ import picocli.CommandLine.Spec;
 public final class ImportCommand implements Callable<Integer> {
   private static final int BUFFER_BYTES = 1 << 16;
 
-  /** Lines between two times that progress is shown. */
+  /** Number of lines between two updates of the progress. */
   private static final int LINES_A_LOOK = 1 << 14;
 
   @Spec private CommandSpec spec;
@@ -66,7 +66,7 @@ public final class ImportCommand implements Callable<Integer> {
         InputStream in =
             new BufferedInputStream(
                 isStandardInput() ? System.in : Files.newInputStream(file), BUFFER_BYTES)) {
-      // Each byte may be written as six, \u0000; more is no line.
+      // Each byte may be written as six, \u0000; a longer line is invalid.
       lineBytesMax =
           (int)
               Math.min(

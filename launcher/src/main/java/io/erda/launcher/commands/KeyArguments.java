@@ -13,7 +13,7 @@ final class KeyArguments {
   @Parameters(paramLabel = "KEY", arity = "0..*", description = "The keys, byte for byte.")
   private List<String> arguments = List.of();
 
-  /** Keys that are written as they are. */
+  /** Keys that are written literally. */
   static KeyArguments of(List<String> keys) {
     KeyArguments arguments = new KeyArguments();
     arguments.form = new ByteForm();
@@ -22,7 +22,7 @@ final class KeyArguments {
     return arguments;
   }
 
-  /** Returns the keys, of which there is one at least. */
+  /** Returns the keys; there is at least one. */
   List<byte[]> keys() throws IOException {
     return keyFile.keys(arguments, form);
   }

@@ -9,10 +9,11 @@ import java.util.List;
 import picocli.CommandLine.Option;
 
 /**
- * The option that takes a key from a file, for keys that no argument can hold: with a zero byte.
+ * The option that takes a key from a file, for keys that can't be arguments because they contain a
+ * zero byte.
  */
 final class KeyFile {
-  /** Longer than any key may be; the store says how long its own may be. */
+  /** More than any key may have; the store has its own limit. */
   private static final int BYTES_MAX = 1 << 20;
 
   @Option(
@@ -26,15 +27,15 @@ final class KeyFile {
   }
 
   /**
-   * The key: the file's bytes, or what the argument means.
+   * The key: the file's bytes, or those that the argument stands for.
    *
-   * @param argument KEY, or null where it was left out
+   * @param argument KEY, or null when it was left out
    */
   byte[] key(String argument, ByteForm form) throws IOException {
     return keys(argument == null ? List.of() : List.of(argument), form).getFirst();
   }
 
-  /** The key of the file, or at least one that the arguments mean. */
+  /** The key of the file, or the keys of the arguments, at least one. */
   List<byte[]> keys(List<String> arguments, ByteForm form) throws IOException {
     if (isGiven() == !arguments.isEmpty()) {
       throw new UserError("the key: give either KEY or --key-file", 2);

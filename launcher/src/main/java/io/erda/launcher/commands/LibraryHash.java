@@ -9,9 +9,8 @@ import net.openhft.hashing.Access;
 import net.openhft.hashing.LongHashFunction;
 
 /**
- * The hash of keys as the library Zero-Allocation-Hashing computes it. A store computes it by code
- * of its own; a store that is verified is compared with this, so that both would have to be wrong
- * in the same way.
+ * The hash of keys as the library Zero-Allocation-Hashing computes it. A store computes it with its
+ * own code, and verification compares with this one, so that an error of one of them is noticed.
  */
 final class LibraryHash implements KeyHashing {
   private final LongHashFunction function;
@@ -26,7 +25,7 @@ final class LibraryHash implements KeyHashing {
     return function.hash(segment, Loads.INSTANCE, offset, length);
   }
 
-  /** Little-endian loads, which the segment checks. */
+  /** Little-endian loads, bounds-checked by the segment. */
   private static final class Loads extends Access<MemorySegment> {
     private static final Loads INSTANCE = new Loads();
 

@@ -5,12 +5,12 @@ import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 
 /**
- * Keeps a thread at a share of a processor: after each short stretch of work it sleeps for as long
- * as the share asks.
+ * Limits a thread to a share of a processor: after each short stretch of work it sleeps as long as
+ * the share requires.
  *
- * <p>To step back by priority is not enough beside a store in use. Its server and its clients yield
- * while they wait for each other, and a yield to a thread that goes on and on costs them the rest
- * of a time slice, whatever that thread's priority is. One thread.
+ * <p>A low priority is not enough beside a store in use. Its server and its clients yield while
+ * they wait for each other, and a yield to a thread that never sleeps costs them the rest of a time
+ * slice, whatever that thread's priority. One thread.
  */
 final class Pauses {
   static final int PERCENT_MAX = 100;
@@ -22,12 +22,12 @@ final class Pauses {
   private static final long STRETCH_NS = 100_000;
 
   /**
-   * The most that counts as work of a stretch. A stretch that took longer was interrupted: other
-   * threads had the processor meanwhile, and their time needs no pause of ours.
+   * The longest time that counts as work of a stretch. A longer one was interrupted by other
+   * threads, whose time needs no pause here.
    */
   private static final long WORKED_NS_MAX = 1_000_000;
 
-  /** Pieces of work between two looks at the clock. */
+  /** Pieces of work between two reads of the clock. */
   private static final int PIECES_A_LOOK = 16;
 
   private final LongSupplier nanoTime;
@@ -50,7 +50,7 @@ final class Pauses {
     this.stretchBeganNs = nanoTime.getAsLong();
   }
 
-  /** Is called between two pieces of work, each of some microseconds; sleeps when it is time to. */
+  /** Called between two pieces of work of some microseconds each; sleeps when it is time. */
   void between() {
     if (percent == PERCENT_MAX || ++pieces < PIECES_A_LOOK) {
       return;

@@ -45,11 +45,11 @@ public final class PingCommand implements Callable<Integer> {
   private volatile boolean connected;
 
   /**
-   * What a server said.
+   * The answer of a server.
    *
-   * @param promise the strongest of its store
-   * @param connectNs what it took to connect
-   * @param answerNs what it took to ask and be answered behind that
+   * @param promise of its store
+   * @param connectNs how long connecting took
+   * @param answerNs how long asking and answering took afterwards
    */
   private record Answer(Promise promise, ToldFigures told, long connectNs, long answerNs) {}
 
@@ -76,7 +76,10 @@ public final class PingCommand implements Callable<Integer> {
     return writable && readOnly != null ? 1 : 0;
   }
 
-  /** A client has one time for connecting and one for an operation: this bounds both together. */
+  /**
+   * Asks within one time limit: a client has one time-out for connecting and another one for an
+   * operation, and this bounds their sum.
+   */
   private Answer askInTime() throws ExecutionException, InterruptedException {
     FutureTask<Answer> asking = new FutureTask<>(this::ask);
     Thread thread = new Thread(asking, "ping");

@@ -5,17 +5,16 @@ import java.util.List;
 import java.util.concurrent.Callable;
 
 /**
- * The lines that scripts run a thousand times, without picocli: to read the annotations of a
- * command takes longer than all else that it does. Whatever is not of the plainest form, with
- * nothing but {@code --uri URI} and words that begin with no hyphen, is picocli's, and so is what
- * is wrong.
+ * Parses the simplest lines, which scripts run often, without picocli: reading the annotations of a
+ * command takes longer than the command itself. Lines with options other than {@code --uri URI}, or
+ * with errors, are left to picocli.
  */
 public final class PlainCommand {
   private static final String URI = "--uri";
 
   private PlainCommand() {}
 
-  /** The command of a line, or null where picocli is to read it. */
+  /** The command of a line, or null when picocli must parse it. */
   public static Callable<Integer> of(String... line) {
     if (line.length == 0 || !(line[0].equals("get") || line[0].equals("put"))) {
       return null;

@@ -8,8 +8,8 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * The promises that a server can be asked for. {@link Promise#ATOMIC} is none: it is what a store
- * has whose puts announce, and no other has it.
+ * The promises that can be chosen. Not {@link Promise#ATOMIC}, which every store whose puts
+ * announce has, and no other.
  */
 final class PromiseChoice implements ITypeConverter<Promise>, Iterable<String> {
   private static final List<String> NAMES = List.of("process", "power");

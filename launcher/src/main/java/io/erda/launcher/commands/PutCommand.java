@@ -34,7 +34,7 @@ public final class PutCommand implements Callable<Integer> {
               + " --key-file the value alone.")
   private List<String> arguments;
 
-  /** What {@code put --uri URI KEY VALUE} is. */
+  /** The command {@code put --uri URI KEY VALUE}. */
   static PutCommand of(String uri, List<String> keyAndValue) {
     PutCommand command = new PutCommand();
     command.connection = Connection.of(uri);
@@ -58,7 +58,7 @@ public final class PutCommand implements Callable<Integer> {
     return 0;
   }
 
-  /** No more of it than a value may have: what feeds it may never end. */
+  /** Reads no more than the longest value, because the input may be endless. */
   private static byte[] standardInput(int bytesMax) throws IOException {
     byte[] bytes = System.in.readNBytes(bytesMax);
     if (bytes.length == bytesMax && System.in.read() >= 0) {

@@ -6,7 +6,7 @@ import io.erda.protocol.Protocol;
 import io.erda.server.Quotas;
 import picocli.CommandLine.Option;
 
-/** The options of a server that say what one client, and all clients of one user, get at most. */
+/** The options of a server that limit each client, and all clients of one user. */
 final class QuotaOptions {
   @Option(
       names = "--connections-per-user",
@@ -50,7 +50,7 @@ final class QuotaOptions {
               + " more; no limit by default.")
   private Integer operationsPerUser;
 
-  /** Throws a {@link UserError} that names the option whose value can't be. */
+  /** The quotas; throws a {@link UserError} that names an option with an invalid value. */
   Quotas quotas() {
     return new Quotas(
         (int) atLeastOne("--connections-per-user", connectionsPerUser),
@@ -63,7 +63,7 @@ final class QuotaOptions {
         (int) atLeastOne("--operations-per-user", operationsPerUser));
   }
 
-  /** 0 where it was not given. */
+  /** The value; 0 when the option was not given. */
   private static long atLeastOne(String flag, Number value) {
     if (value != null && value.longValue() < 1) {
       throw new UserError(flag + " must be at least 1: " + value, 2);

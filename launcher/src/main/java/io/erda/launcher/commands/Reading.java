@@ -7,21 +7,21 @@ import io.erda.protocol.ErdaException;
 import java.io.IOException;
 import java.util.function.LongConsumer;
 
-/** Reads all keys of a store, for the commands that print them or take them elsewhere. */
+/** Reads all keys of a store, for the commands that print or copy them. */
 final class Reading {
-  /** Takes the key, or more, that a cursor has come to. */
+  /** Takes the current key of a cursor, and perhaps its value. */
   interface Taker {
     void take(KeyCursor at) throws IOException;
   }
 
-  /** Keys between two looks at the clock. */
+  /** Keys between two reads of the clock. */
   private static final int KEYS_A_LOOK = 1 << 12;
 
   private static final long SHOWN_EVERY_NS = 200_000_000;
 
   /**
-   * Gives every key once, and shows how many it has given. One whose object is damaged is told on
-   * standard error and left out.
+   * Passes on every key once, and shows the number. A key whose object is damaged is reported on
+   * standard error and skipped.
    *
    * @return how many were damaged
    */
@@ -29,7 +29,7 @@ final class Reading {
     return all(client, count -> progress.at("%,d keys".formatted(count)), taker);
   }
 
-  /** The same without showing anything. */
+  /** The same without showing the number. */
   static int all(ErdaClient client, Taker taker) throws IOException {
     return all(client, count -> {}, taker);
   }

@@ -32,7 +32,7 @@ import picocli.CommandLine.Spec;
       "  ./erda restore --check /backups/monday"
     })
 public final class RestoreCommand implements Callable<Integer> {
-  /** Keys between two times that progress is shown. */
+  /** Number of keys between two updates of the progress. */
   private static final int KEYS_A_LOOK = 1 << 16;
 
   @Spec private CommandSpec spec;
@@ -55,7 +55,7 @@ public final class RestoreCommand implements Callable<Integer> {
   @Parameters(paramLabel = "DIR", description = "The directory of the backup.")
   private Path directory;
 
-  // What the backup was found to have.
+  // The content of the backup, as the check found it.
   private int longestKey;
   private int longestValue;
 
@@ -81,7 +81,7 @@ public final class RestoreCommand implements Callable<Integer> {
     return 0;
   }
 
-  /** Looks at all of it. Returns how many keys it has. */
+  /** Checks the whole backup. Returns how many keys it has. */
   private long check(TerminalProgress progress) throws IOException {
     progress.step("backup");
     try (BackupReader reader = open()) {

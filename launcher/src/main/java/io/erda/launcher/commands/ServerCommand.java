@@ -32,7 +32,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code erda server}: serves a data directory until it is told to end. */
+/** {@code erda server}: serves a data directory until it is ended. */
 @Command(
     name = "server",
     description =
@@ -48,7 +48,7 @@ import picocli.CommandLine.Spec;
 public final class ServerCommand implements Callable<Integer> {
   private static final Duration METRICS_WAIT_MAX = Duration.ofSeconds(3);
 
-  /** Each client of this host is a file that is mapped, and the kernel maps no more by default. */
+  /** Each client of this host maps a file, and by default the kernel allows no more mappings. */
   private static final int CONNECTIONS_MAX = 65_536;
 
   @Spec private CommandSpec spec;
@@ -277,7 +277,7 @@ public final class ServerCommand implements Callable<Integer> {
     log = StandardErrorLog.start(spec.commandLine().getErr(), debug);
     ServiceNotices notices = new ServiceNotices(ServiceManager.ofEnvironment(), log);
     ServerEnd end = new ServerEnd(notices, spec.commandLine().getErr());
-    // First of all: who is told to end while it starts does so as cleanly as later.
+    // Comes first, so that a signal during the start also ends the server cleanly.
     end.onSignal();
     ErdaServer server = startOrTell(end, out);
     String uris = String.join(" and ", server.uris());
@@ -293,7 +293,7 @@ public final class ServerCommand implements Callable<Integer> {
     return failure == null ? 0 : 1;
   }
 
-  /** Starts the server, and leaves it to whoever ends the process. */
+  /** Starts the server; the caller ends it. Reports a failure. */
   private ErdaServer startOrTell(ServerEnd end, PrintWriter out) {
     ErdaServer server = null;
     try {
@@ -304,7 +304,7 @@ public final class ServerCommand implements Callable<Integer> {
         end.withStandardInput();
       }
       ServerOptions options = options();
-      // Before the store is opened: what nobody can reach is not to be served.
+      // Before the store is opened, because an address that can't be taken must prevent the start.
       MetricsEndpoint endpoint = metrics == null ? null : takeMetricsAddress(metrics);
       ErdaServer starting = start(options.withLog(log), endpoint);
       if (jmx) {
@@ -343,7 +343,7 @@ public final class ServerCommand implements Callable<Integer> {
     }
   }
 
-  /** The endpoint, if any, ends with the process: its threads are daemons. */
+  /** Starts the server. The endpoint, if any, ends with the process: its threads are daemons. */
   private ErdaServer start(ServerOptions options, MetricsEndpoint endpoint) {
     ErdaServer server;
     try {
@@ -413,7 +413,7 @@ public final class ServerCommand implements Callable<Integer> {
     return all;
   }
 
-  /** A port alone is one of loopback. */
+  /** An address; a port without host is on loopback. */
   private static String address(String text) {
     boolean portAlone = text.chars().allMatch(Character::isDigit);
     return portAlone ? "127.0.0.1:" + text : text.startsWith(":") ? "127.0.0.1" + text : text;

@@ -15,22 +15,25 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import jdk.jfr.FlightRecorder;
 
-/** How the process of a server ends, also while the server starts. */
+/** Ends the process of a server, even while the server starts. */
 final class ServerEnd {
   private static final long SAYING_MS_MAX = 5_000;
   private static final long RECORDING_END_NS_MAX = 10_000_000_000L;
   private static final long STARTING_S_MAX = 60;
 
-  /** The process ends with the exit code of whoever started the server, and tells why it failed. */
+  /**
+   * Stands for a server that did not start: the thread that started it sets the exit code, and
+   * reports why it failed.
+   */
   private static final int NOT_STARTED = -1;
 
   private final ServiceNotices notices;
   private final PrintWriter err;
 
-  /** The server that is to be ended; null where its start failed, of which another thread tells. */
+  /** The server to end; null when its start failed, which another thread reports. */
   private final CompletableFuture<ErdaServer> started = new CompletableFuture<>();
 
-  /** Whether somebody has taken it upon himself to say why the server failed. */
+  /** Whether a thread has undertaken to report why the server failed. */
   private final AtomicBoolean told = new AtomicBoolean();
 
   ServerEnd(ServiceNotices notices, PrintWriter err) {
@@ -38,17 +41,17 @@ final class ServerEnd {
     this.err = err;
   }
 
-  /** The server is there, and is ended from now on. */
+  /** Notes that the server has started; from now on it can be ended. */
   void started(ErdaServer server) {
     started.complete(server);
   }
 
-  /** There will be no server. */
+  /** Notes that no server will start. */
   void failedToStart() {
     started.complete(null);
   }
 
-  /** Returns true once, to whoever then says why the server failed. */
+  /** Returns true once, to the thread that must then report why the server failed. */
   boolean isToBeTold() {
     return !told.getAndSet(true);
   }
@@ -63,9 +66,9 @@ final class ServerEnd {
   }
 
   /**
-   * A JVM that a signal ends exits with 128 + its number, unless the hook says otherwise: a clean
-   * end is a success, and one that fails is none. A server that is starting starts, and is ended
-   * then: to open a store takes moments, and an opening that is cut off costs the next one more.
+   * A JVM that a signal ends exits with 128 + its number, unless the hook halts it with another
+   * code: 0 after a clean end. A server that is starting is started first, and then ended: opening
+   * a store is quick, and an interrupted opening makes the next one slower.
    */
   void onSignal() {
     Runtime.getRuntime()
@@ -112,7 +115,7 @@ final class ServerEnd {
     return failure == null ? 0 : 1;
   }
 
-  /** A pipe that nobody empties must not keep the process. */
+  /** Prints in another thread, because a pipe without a reader must not keep the process alive. */
   private void say(String text) {
     Thread writer = new Thread(() -> err.println("erda: " + text), "say-failed");
     writer.setDaemon(true);
@@ -120,13 +123,13 @@ final class ServerEnd {
     try {
       writer.join(SAYING_MS_MAX);
     } catch (InterruptedException e) {
-      // Nobody interrupts the hook.
+      // The hook's thread is never interrupted.
     }
   }
 
   /**
-   * JFR stores and closes its recordings in a hook of its own, at the same time as this one, and
-   * halt would cut it short.
+   * Waits for JFR, which stores and closes its recordings in its own hook at the same time; halt
+   * would interrupt it.
    */
   private static void awaitEndOfRecordings() {
     if (!FlightRecorder.isInitialized()) {
@@ -140,8 +143,8 @@ final class ServerEnd {
   }
 
   /**
-   * Who started us holds the other end of standard input: when it is gone, however that came, so
-   * are we.
+   * Ends the process with its standard input, whose other end the starting process holds: when that
+   * has ended in any way, this one ends.
    */
   void withStandardInput() {
     Thread thread =
@@ -150,7 +153,7 @@ final class ServerEnd {
               try {
                 while (System.in.read() >= 0) {}
               } catch (IOException e) {
-                // An end like any other.
+                // A failed read is an end, too.
               }
               ErdaServer server = started.join();
               if (server != null) {

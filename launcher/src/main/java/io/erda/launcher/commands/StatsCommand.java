@@ -97,7 +97,7 @@ public final class StatsCommand implements Callable<Integer> {
     return table;
   }
 
-  /** Where people look for each name; what a newer server tells besides comes last. */
+  /** The position of each name in the output; names that only a newer server tells come last. */
   private static Map<String, Integer> places(Set<String> names) {
     List<Figure> all = FigureCatalogue.all();
     Map<String, Integer> places = new HashMap<>();
@@ -108,7 +108,7 @@ public final class StatsCommand implements Callable<Integer> {
     return places;
   }
 
-  /** A text stands in a figure's name: where its {@code =} is; −1 where the figure is a number. */
+  /** Where the text in a figure's name begins, at its {@code =}; −1 when the figure is a number. */
   private static int textAt(String name) {
     return name.indexOf('=');
   }
@@ -125,7 +125,10 @@ public final class StatsCommand implements Callable<Integer> {
         : Long.toString(ordinal);
   }
 
-  /** What is live of each region, and who has not left which: a table each, where there is any. */
+  /**
+   * Tables of the live share of each region, and of the clients that have not left a region, if
+   * there are any.
+   */
   private static List<TextTable> regions(Map<String, Long> figures) {
     TextTable live = new TextTable("region", "live", "");
     TextTable leaving =

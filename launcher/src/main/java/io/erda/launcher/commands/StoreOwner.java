@@ -6,8 +6,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Whose a store is. The superuser may serve everybody's, and the files that he makes there are his:
- * from then on its owner could not open it.
+ * Checks the owner of a store. If the superuser served another user's store the new files would be
+ * the superuser's, and the owner could not open the store any more.
  */
 final class StoreOwner {
   private static final int SUPERUSER = 0;

@@ -15,8 +15,8 @@ import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 
 /**
- * Stores many keys, several at a time, for the commands that bring them from elsewhere. What the
- * server refuses for a quota is tried again, for as long as some of it gets through.
+ * Stores many keys, several at a time, for commands that import them. Puts that the server refuses
+ * because of a quota are tried again, as long as some succeed.
  */
 final class Storing {
   /** Puts several keys, as a client does. */
@@ -24,7 +24,7 @@ final class Storing {
     int putAll(MemorySegment[] keys, MemorySegment[] values, ErdaException[] errors);
   }
 
-  /** For so long nothing gets through before what was refused has failed. */
+  /** How long no put may succeed before the refused ones have failed. */
   static final long REFUSED_NS_MAX = 10_000_000_000L;
 
   private static final long REFUSED_PAUSE_NS = 1_000_000;
@@ -32,7 +32,7 @@ final class Storing {
   private static final int BYTES_MAX = 1 << 20;
 
   private static final class Entry {
-    /** Which one it is where it comes from, for messages. */
+    /** The number of the entry in its source, for messages. */
     private final long number;
 
     private final byte[] key;
@@ -65,11 +65,11 @@ final class Storing {
   private long bytes;
   private long stored;
 
-  /** Keys in one call: fewer while a quota refuses some, so that few are refused. */
+  /** How many keys are stored in one call: fewer while a quota refuses some. */
   private int together = KEYS_MAX;
 
   /**
-   * @param what is counted where the keys come from, for messages
+   * @param what the unit that is counted in the source, for messages
    */
   Storing(ErdaClient client, String what) {
     this(client::putAll, what, System::nanoTime, LockSupport::parkNanos);
@@ -82,7 +82,7 @@ final class Storing {
     this.sleepNs = sleepNs;
   }
 
-  /** What would be stored over is somebody's. */
+  /** Requires that the store is empty, so that no value is overwritten. */
   static void requireEmpty(ErdaClient client) {
     try (KeyCursor keys = client.keys()) {
       if (keys.next()) {
@@ -92,9 +92,9 @@ final class Storing {
   }
 
   /**
-   * Stores it now, or with others a little later.
+   * Stores an entry now, or with others a little later.
    *
-   * @param number which one it is where it comes from, more than the one before
+   * @param number of the entry in its source, higher than the one before
    */
   void add(long number, byte[] key, byte[] value) {
     entries.add(new Entry(number, key, value));
@@ -105,9 +105,9 @@ final class Storing {
   }
 
   /**
-   * Stores what was added.
+   * Stores all added entries.
    *
-   * @throws UserError when some of it can't be stored; all that was added before that is stored
+   * @throws UserError when one can't be stored; all entries added before it are stored
    */
   void flush() {
     List<Entry> left = new ArrayList<>(entries);
@@ -158,8 +158,8 @@ final class Storing {
   }
 
   /**
-   * What was refused, with later values of the same keys, which are to be stored behind it. Nothing
-   * behind what failed otherwise.
+   * The refused entries, and later entries of the same keys, which must be stored after them; no
+   * entry after one that failed otherwise.
    */
   private static List<Entry> toTryAgain(List<Entry> round) {
     List<Entry> again = new ArrayList<>();
@@ -199,12 +199,12 @@ final class Storing {
         first.error);
   }
 
-  /** How a message says that a number of keys was stored before what failed. */
+  /** The part of a message that tells how many keys were stored before a failure. */
   static String storedBefore(long keys) {
     return "; %,d keys were stored before it".formatted(keys);
   }
 
-  /** How many were stored. */
+  /** The number of stored entries. */
   long stored() {
     return stored;
   }

@@ -3,17 +3,17 @@ package io.erda.launcher.commands;
 import java.util.Map;
 
 /**
- * What a server told of itself, to be looked up by name.
+ * The figures of a server, by name.
  *
  * @param figures by name, as {@code ErdaClient.stats()} gives them
  */
 record ToldFigures(Map<String, Long> figures) {
-  /** A number; −1 where it was not told. */
+  /** A number; −1 when the server did not tell it. */
   long number(String name) {
     return figures.getOrDefault(name, -1L);
   }
 
-  /** A text, which stands in a figure's name; null where it was not told. */
+  /** A text, which is part of a figure's name; null when the server did not tell it. */
   String text(String name) {
     String beginning = name + "=";
     for (String each : figures.keySet()) {

@@ -94,20 +94,20 @@ public final class TopCommand implements Callable<Integer> {
     }
   }
 
-  /** Returns false when it is time to end. */
+  /** Sleeps. Returns false when the command must end. */
   private boolean sleep() {
     try {
       TimeUnit.SECONDS.sleep(every);
       return !ending;
     } catch (InterruptedException e) {
-      // Nobody interrupts but the hook, and a shell for Ctrl-C.
+      // Only the hook interrupts, and a shell on Ctrl-C.
       return false;
     }
   }
 
   /**
-   * A signal is how this command ends: the connection is closed, the terminal is as it was, and
-   * that is a success. Where the connection does not end in time, since the server is away, the
+   * A signal is the normal end of this command: the hook closes the connection and restores the
+   * terminal, and the exit code is 0. If closing takes too long, because the server is gone, the
    * process ends without it.
    */
   private Thread endCleanly(Thread worker, CountDownLatch ended, TopScreen screen) {
@@ -121,7 +121,7 @@ public final class TopCommand implements Callable<Integer> {
                   restore(screen);
                 }
               } catch (InterruptedException e) {
-                // The process ends either way.
+                // The process ends in any case.
               }
               Runtime.getRuntime().halt(0);
             },
@@ -130,7 +130,10 @@ public final class TopCommand implements Callable<Integer> {
     return hook;
   }
 
-  /** In a thread of its own: a terminal that takes nothing must not keep the process. */
+  /**
+   * Restores the terminal in a thread of its own, because a blocked terminal must not keep the
+   * process alive.
+   */
   private static void restore(TopScreen screen) throws InterruptedException {
     Thread restoring = new Thread(screen::end, "restore-screen");
     restoring.setDaemon(true);
@@ -142,7 +145,7 @@ public final class TopCommand implements Callable<Integer> {
     try {
       Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException e) {
-      // It runs: the process ends.
+      // The hook runs already: the process ends.
     }
   }
 }

@@ -3,9 +3,9 @@ package io.erda.launcher.commands;
 import java.io.PrintWriter;
 
 /**
- * Where {@code erda top} shows its views: the whole of a terminal, which gets back what it showed
- * before, or one view behind the other where there is none. Any thread may end it; nothing is
- * printed behind the end.
+ * Where {@code erda top} shows its views: on the whole terminal, whose previous content is restored
+ * at the end, or one view after the other without a terminal. Any thread may end it; nothing is
+ * printed after the end.
  */
 final class TopScreen {
   private static final String BEGIN = "\u001b[?1049h\u001b[?25l";
@@ -20,7 +20,7 @@ final class TopScreen {
   private boolean ended;
 
   /**
-   * @param terminal whether {@code out} leads to one that knows escape sequences
+   * @param terminal whether {@code out} leads to a terminal that supports escape sequences
    */
   TopScreen(PrintWriter out, boolean terminal) {
     this.out = out;
@@ -28,8 +28,8 @@ final class TopScreen {
   }
 
   /**
-   * Shows a view instead of the one before. Returns whether another one could be shown: it was not
-   * ended, and somebody reads it.
+   * Shows a view in place of the previous one. Returns whether another one can be shown: the screen
+   * was not ended, and its reader has not left.
    *
    * @param view some lines, each with its end
    */
@@ -47,7 +47,7 @@ final class TopScreen {
     return !out.checkError();
   }
 
-  /** The terminal is as it was before. Idempotent. */
+  /** Restores the terminal. Idempotent. */
   synchronized void end() {
     if (begun && !ended) {
       out.print(END);

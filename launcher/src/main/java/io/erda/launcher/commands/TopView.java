@@ -5,7 +5,7 @@ import io.erda.console.TextTable;
 import java.util.Locale;
 import java.util.Map;
 
-/** What {@code erda top} shows: a text of some lines, from what a server told and told before. */
+/** The text of {@code erda top}: some lines, from a server's figures and its previous ones. */
 final class TopView {
   private static final long NS = 1_000_000_000L;
   private static final String[] SIZES = {"B", "KiB", "MiB", "GiB", "TiB"};
@@ -23,7 +23,7 @@ final class TopView {
   /**
    * The lines, each with its end.
    *
-   * @param before null the first time: there are no rates then
+   * @param before the previous figures; null the first time, when there are no rates
    * @param elapsedNs between the two
    */
   static String of(String uri, Map<String, Long> before, Map<String, Long> now, long elapsedNs) {
@@ -87,7 +87,7 @@ final class TopView {
     return table;
   }
 
-  /** How many were added a second; a server that was started anew counts from 0. */
+  /** The increase of a figure per second; figures of a restarted server begin at 0. */
   private double perSecond(String name) {
     if (before == null || elapsedNs <= 0) {
       return -1;

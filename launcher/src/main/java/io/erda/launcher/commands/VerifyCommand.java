@@ -14,7 +14,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code erda verify}: looks at every byte of a store that nobody serves. */
+/** {@code erda verify}: checks every byte of a store that no server has open. */
 @Command(
     name = "verify",
     description = "Check a store that nobody serves: every entry, every object, every checksum.",

@@ -11,15 +11,18 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** The directory of a store: who may use it, what is in it, how much room there is. */
+/** The directory of a store: who may use it, what it holds, and how much room there is. */
 final class DirectoryFindings {
-  /** What does not keep a server from creating a store there. */
+  /** Files that do not prevent a server from creating a store there. */
   private static final Set<String> REPLACEABLE = Set.of("regions", "shm", "lost+found");
 
-  /** What an interrupted creation may leave besides, once it has made the file of regions. */
+  /** Files that an interrupted creation may leave besides, once it has made the file of regions. */
   private static final Set<String> MADE_AFTER_REGIONS = Set.of("root", "table-1", "superblock.new");
 
-  /** A store without clients takes so much: its files, two regions more, queue files made ahead. */
+  /**
+   * Number of files of a store without clients: its own, two more regions, and queue files made
+   * ahead.
+   */
   private static final long FILES_OF_NEW_STORE = 64;
 
   static List<Finding> of(Surroundings surroundings) {
@@ -70,8 +73,8 @@ final class DirectoryFindings {
   }
 
   /**
-   * A directory of the system's must not change hands because somebody wants one in it. That of a
-   * store does with all its files; whether it is one can't be seen from outside.
+   * The command that makes this user the owner. A directory of the system must not change hands for
+   * that. A store's may, with all its files, but from outside it can't be recognised as a store's.
    */
   static String mendOwner(Path data) {
     String install = "install -d -m 700 -o " + user() + " " + data + " (as the superuser)";
@@ -92,7 +95,9 @@ final class DirectoryFindings {
     return OwnProcess.userName();
   }
 
-  /** The first of a store's files that this user may not read and write; a server maps all. */
+  /**
+   * The first of a store's files that this user may not read and write; a server maps all of them.
+   */
   private static Optional<Path> notOpened(Path data) {
     return Surroundings.entries(data).stream()
         .filter(file -> isOfStore(file.getFileName().toString()))
@@ -110,7 +115,10 @@ final class DirectoryFindings {
         || LogFiles.isRegion(name);
   }
 
-  /** Nobody asked for the current directory: that it is none for a store is no failure. */
+  /**
+   * A directory with other content. That is no failure of the current directory, which the user did
+   * not choose.
+   */
   private static Finding occupied(Path data, String name, boolean chosen) {
     String found = data + " is neither a store nor empty: it holds " + name;
     String mend = "--data DIR names the store's directory, or an empty one";

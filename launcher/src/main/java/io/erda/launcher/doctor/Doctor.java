@@ -3,12 +3,12 @@ package io.erda.launcher.doctor;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Looks at everything and changes nothing. */
+/** Examines everything, and changes nothing. */
 public final class Doctor {
   /**
-   * All findings, in an order for reading.
+   * All findings, in a readable order.
    *
-   * @param flags what a JVM with Erda in it is started with
+   * @param flags that a JVM with Erda in it is started with
    */
   public static List<Finding> examine(Surroundings surroundings, List<String> flags) {
     List<Finding> all = new ArrayList<>();

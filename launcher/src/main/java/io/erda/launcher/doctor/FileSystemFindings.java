@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** The file system that a store is in, what it survives there, and the size of its pages. */
+/** The file system of a store, what it survives there, and the size of its pages. */
 final class FileSystemFindings {
   private static final Set<String> TRIED = Set.of("ext4", "xfs");
   private static final Set<String> IN_MEMORY = Set.of("tmpfs", "ramfs");
@@ -33,13 +33,13 @@ final class FileSystemFindings {
     return all;
   }
 
-  /** The one that a file lies in, whatever links lead there; null where that is not told. */
+  /** The mount of a file, with all links resolved; null when it is unknown. */
   static Mount mount(Surroundings surroundings, Path file) {
     Path real = file;
     try {
       real = file.toRealPath();
     } catch (IOException e) {
-      // As it was named.
+      // Use the path as it was given.
     }
     return Mount.of(surroundings.proc(), real);
   }
@@ -91,7 +91,7 @@ final class FileSystemFindings {
         "file system", is + " was never tried with Erda", "a directory of ext4 or xfs");
   }
 
-  /** Whether the room that the files of a store have is theirs alone. */
+  /** Whether the blocks of the store's files are shared with copies. */
   private static Finding copied(Path data) {
     String copied = CopyOnWrite.look(data);
     return copied == null
@@ -157,14 +157,14 @@ final class FileSystemFindings {
     return setting.isEmpty() ? "not there" : setting;
   }
 
-  /** Returns the choice that counts: the kernel lists all and puts that one in brackets. */
+  /** Returns the choice in effect, which the kernel's list shows in brackets. */
   private static String chosen(String choices) {
     int from = choices.indexOf('[');
     int to = choices.indexOf(']');
     return from >= 0 && to > from ? choices.substring(from + 1, to) : "";
   }
 
-  /** Only a store that is put there needs it. */
+  /** Shared memory, which only a store that lies there needs. */
   private static Finding sharedMemory(Surroundings surroundings) {
     Path directory = surroundings.dev().resolve("shm");
     try {

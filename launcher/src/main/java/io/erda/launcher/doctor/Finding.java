@@ -1,20 +1,20 @@
 package io.erda.launcher.doctor;
 
 /**
- * What was found of one thing.
+ * The result of examining one thing.
  *
- * @param name of the thing, as a script looks for it
+ * @param name of the thing, for scripts
  * @param found what is there, in words
- * @param mend the command or option that mends it; null where nothing is to be mended
+ * @param mend the command or option that fixes it; null when nothing needs fixing
  */
 public record Finding(String name, State state, String found, String mend) {
-  /** How much it matters. */
+  /** How serious it is. */
   public enum State {
-    /** It is as Erda needs it. */
+    /** The thing is as Erda needs it. */
     OK,
-    /** Erda works, with less than it could have, or without something that was not asked for. */
+    /** Erda works, but more is possible, or an optional thing is missing. */
     NOTE,
-    /** Erda does not work over shared memory and TCP until this is mended. */
+    /** Erda does not work over shared memory and TCP until this is fixed. */
     WRONG
   }
 

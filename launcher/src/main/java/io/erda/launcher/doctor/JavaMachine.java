@@ -4,13 +4,13 @@ import java.lang.management.ManagementFactory;
 import java.util.List;
 
 /**
- * A Java virtual machine, as it sees itself.
+ * A Java virtual machine, as it describes itself.
  *
  * @param feature the first number of its version
- * @param version all of its version
- * @param arguments what it was started with
+ * @param version the whole version
+ * @param arguments the arguments that it was started with
  * @param processors how many it uses
- * @param heapBytesMax what its heap may grow to
+ * @param heapBytesMax the largest size of its heap
  * @param system the operating system
  * @param architecture of the processor
  */
@@ -26,7 +26,7 @@ public record JavaMachine(
     arguments = List.copyOf(arguments);
   }
 
-  /** The one that this runs on. */
+  /** The current JVM. */
   static JavaMachine current() {
     return new JavaMachine(
         Runtime.version().feature(),

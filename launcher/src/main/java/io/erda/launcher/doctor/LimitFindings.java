@@ -3,8 +3,8 @@ package io.erda.launcher.doctor;
 import java.util.List;
 
 /**
- * The limits that the kernel holds this process to. A JVM raises its own limit of open files to the
- * hard one, as a server's does.
+ * The kernel's limits for this process. A JVM, including a server's, raises its own limit of open
+ * files to the hard one.
  */
 final class LimitFindings {
   private static final long UNLIMITED = Limits.UNLIMITED;
@@ -20,7 +20,7 @@ final class LimitFindings {
   /** A region of the default size; the first table is smaller. */
   private static final long FILE_BYTES_MIN = 64L << 20;
 
-  /** What kernels begin with. */
+  /** The default of kernels. */
   private static final long MAPPINGS_DEFAULT = 65_530;
 
   static List<Finding> of(Surroundings surroundings) {
@@ -67,7 +67,7 @@ final class LimitFindings {
             "file size", Sizes.of(limit) + ": the hash table can't grow beyond it", mend);
   }
 
-  /** Threads count as processes, those of all processes of the user together. */
+  /** The limit of processes, which counts the threads of all processes of the user. */
   private static Finding processes(long limit) {
     return limit >= 0 && limit < PROCESSES_FEW
         ? Finding.note(
@@ -96,7 +96,7 @@ final class LimitFindings {
         : Finding.ok("mappings", Long.toString(most));
   }
 
-  /** −1 where it is none. */
+  /** A number; −1 when the text is none. */
   private static long number(String text) {
     return text.matches("[0-9]{1,18}") ? Long.parseLong(text) : -1;
   }

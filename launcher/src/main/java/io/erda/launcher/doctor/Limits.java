@@ -3,13 +3,13 @@ package io.erda.launcher.doctor;
 import java.nio.file.Path;
 import jnr.constants.platform.RLIMIT;
 
-/** The limits that the kernel holds a process to. */
+/** The kernel's limits for a process. */
 @FunctionalInterface
 public interface Limits {
-  /** What is said of a limit that is none. */
+  /** The value of a limit that is not set. */
   long UNLIMITED = Long.MAX_VALUE;
 
-  /** What there are limits of. */
+  /** The limited resources. */
   enum Of {
     OPEN_FILES("Max open files", RLIMIT.RLIMIT_NOFILE),
     FILE_BYTES("Max file size", RLIMIT.RLIMIT_FSIZE),
@@ -25,10 +25,10 @@ public interface Limits {
     }
   }
 
-  /** The soft limit; {@link #UNLIMITED} where there is none, −1 where it is not told. */
+  /** The soft limit; {@link #UNLIMITED} when it is not set, −1 when it is unknown. */
   long soft(Of what);
 
-  /** Those of a list as {@code /proc/PID/limits} is. */
+  /** Limits from a list like {@code /proc/PID/limits}. */
   static Limits ofList(Path list) {
     return what -> {
       for (String line : Surroundings.lines(list)) {
@@ -42,7 +42,7 @@ public interface Limits {
   }
 
   /**
-   * Those of this process, as the C library tells them; what the kernel's list says where that
+   * The limits of this process, from the C library, or from the kernel's list when the library
    * can't be asked.
    */
   static Limits ofThisProcess() {
@@ -53,12 +53,12 @@ public interface Limits {
     };
   }
 
-  /** The limit of this process as the C library tells it; −1 where it can't be asked. */
+  /** A limit of this process from the C library; −1 when that can't be asked. */
   static long ofLibrary(Of what) {
     return OwnProcess.softLimit(what.constant);
   }
 
-  /** −1 where it is none. */
+  /** A number; −1 when the text is none. */
   private static long number(String text) {
     return text.matches("[0-9]{1,18}") ? Long.parseLong(text) : -1;
   }

@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 
-/** Processors and memory, and what a container leaves of them. */
+/** Processors and memory, and how much of them a container may use. */
 final class MachineFindings {
   static List<Finding> of(Surroundings surroundings) {
     ControlGroup group = new ControlGroup(surroundings.proc(), surroundings.sys());

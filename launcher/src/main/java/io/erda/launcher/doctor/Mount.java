@@ -5,11 +5,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A file system as it is mounted.
+ * A mounted file system.
  *
  * @param at the directory
- * @param type as the kernel calls it, {@code ext4} for example
- * @param source what is mounted, a device for example
+ * @param type as the kernel calls it, for example {@code ext4}
+ * @param source what is mounted, for example a device
  * @param options of this mount and of the file system
  */
 record Mount(Path at, String type, String source, List<String> options) {
@@ -19,7 +19,7 @@ record Mount(Path at, String type, String source, List<String> options) {
   private static final int OPTIONS = 5;
   private static final String BEHIND = " - ";
 
-  /** The one that a file or directory lies in; null where that is not told. */
+  /** The mount of a file or directory; null when it is unknown. */
   static Mount of(Path proc, Path file) {
     Mount nearest = null;
     for (String line : Surroundings.lines(proc.resolve("self/mountinfo"))) {
@@ -34,7 +34,7 @@ record Mount(Path at, String type, String source, List<String> options) {
     return nearest;
   }
 
-  /** All of this device. */
+  /** All mounts of a device. */
   static List<Mount> ofDevice(Path proc, Path device) {
     List<Mount> all = new ArrayList<>();
     for (String line : Surroundings.lines(proc.resolve("self/mountinfo"))) {
@@ -68,7 +68,7 @@ record Mount(Path at, String type, String source, List<String> options) {
         .replace("\\134", "\\");
   }
 
-  /** Whether its files are mapped with DAX, or may be. */
+  /** Whether its files are mapped with DAX, or can be. */
   boolean isDax() {
     String option = option("dax");
     return option != null && !option.equals("dax=never");
@@ -82,7 +82,7 @@ record Mount(Path at, String type, String source, List<String> options) {
     return "mount -o remount,rw " + at;
   }
 
-  /** What an option says, {@code huge=always} for example; null where it is not there. */
+  /** The value of an option, for example {@code huge=always}; null when it is not set. */
   String option(String name) {
     for (String each : options) {
       if (each.equals(name) || each.startsWith(name + "=")) {

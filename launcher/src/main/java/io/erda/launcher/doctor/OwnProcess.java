@@ -14,9 +14,9 @@ import jnr.posix.Passwd;
 import jnr.posix.RLimit;
 
 /**
- * What the C library says of this process: its limits, and whose it is. By jnr-posix, which brings
- * a library that it unpacks to a file and loads, and takes half a second of a processor for that;
- * so a server does not ask on its way to serving. Any thread.
+ * The limits and the user of this process, from the C library through jnr-posix, which unpacks a
+ * library to a file and loads it. That takes half a second of processor time, so a starting server
+ * does not use this. Any thread.
  */
 final class OwnProcess {
   /** Where jnr-posix unpacks its library; by default to the JVM's directory for temporary files. */
@@ -24,7 +24,7 @@ final class OwnProcess {
 
   private OwnProcess() {}
 
-  /** The soft limit, {@link Limits#UNLIMITED} where there is none, −1 where it can't be asked. */
+  /** The soft limit, {@link Limits#UNLIMITED} when it is not set, −1 when it can't be asked. */
   static long softLimit(RLIMIT of) {
     return ask(posix -> posix.getrlimit(of.intValue()))
         .map(RLimit::rlimCur)
@@ -32,7 +32,7 @@ final class OwnProcess {
         .orElse(-1L);
   }
 
-  /** The name of the user that this process acts as; his number where nobody gave him a name. */
+  /** The name of this process's user; the number when the user has no name. */
   static String userName() {
     return ask(OwnProcess::nameOrNumber).orElse(System.getProperty("user.name"));
   }
@@ -43,7 +43,7 @@ final class OwnProcess {
     return entry == null ? Integer.toString(number) : entry.getLoginName();
   }
 
-  /** Empty where the library can't be loaded, or fails. */
+  /** The answer; empty when the library can't be loaded, or fails. */
   private static <T> Optional<T> ask(Function<POSIX, T> question) {
     try {
       return unpackWhereProgramsMayBeRun()
@@ -55,10 +55,10 @@ final class OwnProcess {
   }
 
   /**
-   * The directory for temporary files is mounted noexec on careful machines, and no library can be
-   * mapped from there. Another one is taken then.
+   * Chooses another directory for unpacking when the one for temporary files is mounted noexec,
+   * since no library can be mapped from there.
    *
-   * @return false where there is none
+   * @return false when there is none
    */
   private static synchronized boolean unpackWhereProgramsMayBeRun() {
     if (System.getProperty(UNPACKING) != null) {

@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The persistent memory of this machine, wherever the store is: what the kernel has of it, and
- * whether it is mounted with DAX. Nothing of it is needed, so nothing is wrong.
+ * The persistent memory of this machine, wherever the store is: which devices the kernel has, and
+ * whether they are mounted with DAX. It is optional, so nothing is ever wrong.
  */
 final class PersistentMemoryFindings {
   private static final String NAME = "dax mounts";

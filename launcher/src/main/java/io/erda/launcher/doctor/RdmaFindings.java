@@ -7,7 +7,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What RDMA needs. Nothing of it is needed over shared memory and TCP, so nothing is wrong. */
+/**
+ * The requirements of RDMA. It is not needed over shared memory and TCP, so nothing is ever wrong.
+ */
 final class RdmaFindings {
   private static final String NOT_NEEDED = "; not needed over shared memory and TCP";
   private static final String PACKAGES =
@@ -19,7 +21,7 @@ final class RdmaFindings {
       "nothing has to be done; soft RDMA of Linux 6.12 with rdma-core 56 (Debian 13) has it: rdma"
           + " link add rxe0 type rxe netdev eth0";
 
-  /** Half a gibibyte: with less a small store and its buffers find no room. */
+  /** Half a gibibyte: less is too little for a small store and its buffers. */
   private static final long LOCKED_BYTES_MIN = 512L << 20;
 
   static List<Finding> of(Surroundings surroundings) {
@@ -90,7 +92,7 @@ final class RdmaFindings {
     }
   }
 
-  /** What the devices say of themselves, where they can be asked. */
+  /** The abilities that the devices report, if they can be asked. */
   private static void abilities(Surroundings surroundings, Path first, List<Finding> findings) {
     try {
       for (DeviceAbilities each : surroundings.abilities().ask()) {
@@ -116,7 +118,7 @@ final class RdmaFindings {
     }
   }
 
-  /** It decides where a store may lie. */
+  /** On-demand paging, which decides where a store may lie. */
   private static Finding paging(Surroundings surroundings, DeviceAbilities device) {
     String name = "on-demand paging";
     if (device.pagesOnDemand() && !device.soft()) {

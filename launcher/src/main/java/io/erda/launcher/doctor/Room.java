@@ -8,12 +8,12 @@ import java.nio.file.Path;
  * How much room a file system has for this user.
  *
  * @param totalBytes of the whole file system
- * @param usableBytes that may still be taken
- * @param totalFiles how many files it can have; 0 where that has no limit
- * @param usableFiles how many more
+ * @param usableBytes that this user may still take
+ * @param totalFiles how many files it can have; 0 when that has no limit
+ * @param usableFiles how many more it can have
  */
 public record Room(long totalBytes, long usableBytes, long totalFiles, long usableFiles) {
-  /** Asks where it is. */
+  /** Finds out the room. */
   @FunctionalInterface
   public interface Asking {
     Room of(Path directory) throws IOException;

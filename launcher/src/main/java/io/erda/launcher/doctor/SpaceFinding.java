@@ -3,18 +3,18 @@ package io.erda.launcher.doctor;
 import io.erda.hashtable.HashTable;
 import io.erda.server.ServerOptions;
 
-/** How much room the disk has, and which store fits there. */
+/** How much room the disk has, and which store fits. */
 final class SpaceFinding {
   private static final String NAME = "disk space";
   private static final ServerOptions DEFAULTS = ServerOptions.DEFAULTS;
 
-  /** One for what is stored first, and one that a cleaning copies to. */
+  /** One region for the first objects, and one that a cleaning copies to. */
   private static final int REGIONS_OF_DEFAULT = 2;
 
-  /** What lies in {@code shm/}: the registry, and a queue file for each of some clients. */
+  /** The size of {@code shm/}: the registry, and a queue file for each of some clients. */
   private static final long BESIDE_BYTES = 6L << 20;
 
-  /** A new store of the default size takes so much; with less a server refuses to make one. */
+  /** The size of a new store by default; with less room a server refuses to create it. */
   private static final long BYTES_OF_DEFAULT =
       BESIDE_BYTES
           + HashTable.bytesFor(DEFAULTS.buckets())
@@ -23,11 +23,11 @@ final class SpaceFinding {
   /** A value must fit a region, of which a log has sixteen or more. */
   private static final long CAPACITY_MIN = 1L << 20;
 
-  /** There are as many buckets as objects of so many bytes, which are small ones. */
+  /** A bucket for each so many bytes of the capacity, the size of a small object. */
   private static final long BYTES_OF_BUCKET = 128;
 
   /**
-   * @param room null where it is not told
+   * @param room null when it is unknown
    */
   static Finding of(Surroundings surroundings, Room room) {
     if (room == null || room.totalBytes() == 0) {
@@ -69,8 +69,8 @@ final class SpaceFinding {
   }
 
   /**
-   * The largest store that fits with all of its log, and with the table that takes the place of its
-   * first one; null where none does.
+   * The largest store that fits with its whole log, and with the table that replaces its first one;
+   * null when none fits.
    */
   static ServerOptions fitting(long usableBytes) {
     long half = (usableBytes - BESIDE_BYTES) / 2;

@@ -14,17 +14,17 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * Everything that is looked at; tests bring files of their own.
+ * Everything that is examined; tests supply their own files.
  *
  * @param data where a store is or will be
- * @param chosen whether somebody named {@code data}
+ * @param chosen whether the user named {@code data}
  * @param proc the kernel's {@code /proc}
  * @param sys the kernel's {@code /sys}
  * @param dev where devices are
- * @param limits what the kernel holds this process to
+ * @param limits the kernel's limits for this process
  * @param rooms tells how much room there is
  * @param libraries whether a library can be loaded
- * @param abilities tells what the RDMA devices say that they offer
+ * @param abilities tells what the RDMA devices offer
  */
 public record Surroundings(
     Path data,
@@ -43,7 +43,7 @@ public record Surroundings(
   @FunctionalInterface
   public interface RdmaAsking {
     /**
-     * What each says.
+     * The abilities of each device.
      *
      * @throws IOException when they can't be asked, in words for a user
      */
@@ -66,9 +66,9 @@ public record Surroundings(
   }
 
   /**
-   * The lines of a file of the kernel's; none where it can't be read. It is read in large pieces:
-   * of a number in {@code /proc/sys} the kernel gives nothing behind the first read, and those of
-   * {@link Files#readString} begin with one byte.
+   * The lines of a file of the kernel; none when it can't be read. It is read in large pieces: the
+   * kernel gives the content of a number in {@code /proc/sys} only to the first read, and {@link
+   * Files#readString} first reads one byte.
    */
   static List<String> lines(Path file) {
     ByteBuffer piece = ByteBuffer.allocate(PIECE_BYTES);
@@ -83,13 +83,13 @@ public record Surroundings(
     return text.toString().lines().toList();
   }
 
-  /** The first of them; empty where there is none. */
+  /** The first line; empty when there is none. */
   static String line(Path file) {
     List<String> lines = lines(file);
     return lines.isEmpty() ? "" : lines.getFirst().strip();
   }
 
-  /** What a directory holds, in the order of names; nothing where there is no such directory. */
+  /** The entries of a directory, sorted by name; none when the directory does not exist. */
   static List<Path> entries(Path directory) {
     try {
       return Listing.names(directory).stream().map(directory::resolve).sorted().toList();
@@ -98,12 +98,12 @@ public record Surroundings(
     }
   }
 
-  /** Whether a server would open what is there, and not create a store. */
+  /** Whether a server would open an existing store there, instead of creating one. */
   static boolean holdsStore(Path data) {
     return Files.exists(data.resolve(StoreFiles.SUPERBLOCK));
   }
 
-  /** The directory of the store, or the nearest one above it that is there. */
+  /** The directory of the store, or the nearest existing one above it. */
   Path nearest() {
     Path nearest = data.toAbsolutePath().normalize();
     while (nearest.getParent() != null && !Files.exists(nearest)) {

@@ -1,2 +1,2 @@
-/** What this machine and this user can do for Erda: each class looks at one topic. */
+/** What this machine and this user can do for Erda: each class examines one topic. */
 package io.erda.launcher.doctor;

@@ -16,9 +16,8 @@ import javax.management.MBeanInfo;
 import javax.management.ReflectionException;
 
 /**
- * The figures of the catalogue as attributes of a JMX bean: numbers, and texts that are null where
- * there is none. Families of figures, which have a name for each region or kind of request, are
- * left out.
+ * The figures of the catalogue as attributes of a JMX bean: numbers, and texts that may be null.
+ * Families of figures, which have a name for each region or kind of request, are left out.
  */
 public final class FiguresBean implements DynamicMBean {
   private final MetricsEndpoint.Source source;
@@ -62,7 +61,7 @@ public final class FiguresBean implements DynamicMBean {
       Thread.currentThread().interrupt();
       throw new MBeanException(e, "interrupted");
     } catch (RuntimeException e) {
-      // Whoever looks from elsewhere does not have our classes.
+      // A remote JMX client does not have Erda's classes.
       throw new MBeanException(new IllegalStateException(e.getMessage()), e.getMessage());
     }
   }
@@ -87,7 +86,7 @@ public final class FiguresBean implements DynamicMBean {
     try {
       told = told();
     } catch (MBeanException e) {
-      // Attributes that can't be had are left out.
+      // Attributes without a value are left out.
       return list;
     }
     for (String name : names) {

@@ -3,21 +3,21 @@ package io.erda.launcher.watch;
 import java.util.logging.LogManager;
 
 /**
- * java.util.logging whose handlers stay open until the server has said its last line. The JDK's
- * closes them in a shutdown hook, while the server is still being stopped in another one.
+ * A manager of java.util.logging that keeps handlers open until the server has logged its last
+ * line. The JDK's closes them in a shutdown hook, while another hook is still stopping the server.
  */
 public final class LastingLogManager extends LogManager {
   private volatile boolean lasting;
 
-  /** Made by the JDK, which finds it by name. */
+  /** Called by the JDK, which finds the class by name. */
   public LastingLogManager() {}
 
-  /** From now on handlers are closed by {@link #end} alone. */
+  /** Makes only {@link #end} close the handlers from now on. */
   void last() {
     lasting = true;
   }
 
-  /** Closes the handlers, with what they hold back. Nothing is logged any more. */
+  /** Closes the handlers, which write buffered lines. Nothing may be logged afterwards. */
   void end() {
     lasting = false;
     reset();

@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * A connection of the endpoint's: reads one HTTP request, answers it, and waits until the other end
+ * A connection of the endpoint: reads one HTTP request, answers it, and waits until the other end
  * has taken the answer. Owns the socket. One thread runs it; any thread may ask and close it.
  */
 final class MetricsConnection implements Runnable {
@@ -36,8 +36,8 @@ final class MetricsConnection implements Runnable {
   private volatile boolean answers;
 
   /**
-   * @param path where the figures are
-   * @param endNs when it is to be cut off
+   * @param path of the figures
+   * @param endNs when to cut it off
    */
   MetricsConnection(Socket socket, String path, MetricsEndpoint.Source source, long endNs) {
     this.socket = socket;
@@ -46,12 +46,12 @@ final class MetricsConnection implements Runnable {
     this.endNs = endNs;
   }
 
-  /** When it is to be cut off. */
+  /** When to cut the connection off. */
   long endNs() {
     return endNs;
   }
 
-  /** Whether a request has come whose answer is not on its way yet. */
+  /** Whether a request has come whose answer is not being sent yet. */
   boolean answers() {
     return answers;
   }
@@ -64,11 +64,11 @@ final class MetricsConnection implements Runnable {
       answers = true;
       answer(head.getFirst(), accepts(head));
       answers = false;
-      // What is closed with bytes unread is reset, and the answer may get lost.
+      // Closing a socket with unread bytes resets the connection, and the answer may be lost.
       socket.shutdownOutput();
       byte[] ignored = in.readNBytes(BODY_BYTES_MAX);
     } catch (IOException e) {
-      // The other end has left, or was cut off.
+      // The other end has left, or the connection was cut off.
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } finally {
@@ -76,7 +76,7 @@ final class MetricsConnection implements Runnable {
     }
   }
 
-  /** The lines of a request, all of which have come then; one that is empty when it is too long. */
+  /** Reads the lines of a request; the result is empty when it is too long. */
   private static List<String> head(InputStream in) throws IOException {
     StringBuilder head = new StringBuilder();
     int lineBegin = 0;
@@ -98,7 +98,7 @@ final class MetricsConnection implements Runnable {
     return List.of("");
   }
 
-  /** What the other end says that it takes; empty when it says nothing. */
+  /** The value of the request's Accept header; empty when there is none. */
   private static String accepts(List<String> head) {
     return head.stream()
         .filter(line -> line.regionMatches(true, 0, ACCEPT, 0, ACCEPT.length()))
@@ -107,8 +107,8 @@ final class MetricsConnection implements Runnable {
   }
 
   /**
-   * Whether somebody wants OpenMetrics, who must name it: collectors do. What asks for anything, or
-   * for more of plain text, gets the format that every tool reads.
+   * Whether to answer in OpenMetrics: only when the Accept header names it and prefers it to plain
+   * text. All other requests get the format that every tool reads.
    */
   static boolean wantsOpenMetrics(String accepts) {
     double open = 0;
@@ -120,7 +120,7 @@ final class MetricsConnection implements Runnable {
         case "application/openmetrics-text" -> open = Math.max(open, quality);
         case "text/plain" -> plain = Math.max(plain, quality);
         default -> {
-          // Nothing that there is a choice of.
+          // Neither of the two formats.
         }
       }
     }
@@ -166,7 +166,7 @@ final class MetricsConnection implements Runnable {
     }
   }
 
-  /** A page that shows the figures, which it asks for by itself. */
+  /** A page that requests and shows the figures. */
   private static String page() throws IOException {
     try (InputStream page = MetricsConnection.class.getResourceAsStream(PAGE)) {
       return new String(page.readAllBytes(), UTF_8);
@@ -191,7 +191,7 @@ final class MetricsConnection implements Runnable {
         "HTTP/1.1 %s\r\n".formatted(status)
             + "Content-Type: %s\r\nContent-Length: %d\r\n".formatted(type, body.length)
             + "Allow: GET, HEAD\r\nConnection: close\r\nVary: Accept\r\n"
-            // The page is of one piece, and of no other page.
+            // The page loads nothing from elsewhere, and no other page may embed it.
             + "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline';"
             + " script-src 'unsafe-inline'; connect-src 'self'; frame-ancestors 'none'\r\n"
             + "X-Content-Type-Options: nosniff\r\n\r\n";
@@ -210,7 +210,7 @@ final class MetricsConnection implements Runnable {
     try {
       socket.close();
     } catch (IOException e) {
-      // It is closed all the same.
+      // The connection is closed in any case.
     }
   }
 }

@@ -18,22 +18,21 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * Answers {@code GET /metrics} with a server's figures as OpenMetrics text for those who ask for
- * that, in the older format of Prometheus for the others, and {@code GET /} with a page that shows
- * them in a browser, one request a connection. It has threads of its own, as many as connections at
- * most, so that somebody who sends or reads slowly holds up nobody else. Where all connections are
- * taken, the oldest one that has asked nothing makes room for a new one, and each is cut off after
- * some seconds. Nothing in it needs the server's thread but the figures, which are asked for once
- * for all who ask at a time.
+ * Answers {@code GET /metrics} with a server's figures as OpenMetrics text if that is requested,
+ * else in the older format of Prometheus, and {@code GET /} with a page that shows them in a
+ * browser, one request a connection. Each connection has its own thread, so that a slow peer does
+ * not delay others. When all connections are taken the oldest one without a request is closed for a
+ * new one, and each is cut off after some seconds. It needs the server's thread only for the
+ * figures, which concurrent requests share.
  */
 public final class MetricsEndpoint implements AutoCloseable {
-  /** Where the figures come from. */
+  /** The source of the figures. */
   @FunctionalInterface
   public interface Source {
     /**
      * All figures by name.
      *
-     * @throws ErdaException when there are none to be had now
+     * @throws ErdaException when there are none now
      */
     Map<String, Long> figures() throws InterruptedException;
   }
@@ -49,7 +48,7 @@ public final class MetricsEndpoint implements AutoCloseable {
   private final long connectionNsMax;
   private final ExecutorService threads;
 
-  /** Those that are open, the oldest first. Guarded by this. */
+  /** The open connections, the oldest first. Guarded by this. */
   private final List<MetricsConnection> connections = new ArrayList<>();
 
   private MetricsEndpoint(ServerSocket socket, long connectionNsMax) {
@@ -68,7 +67,7 @@ public final class MetricsEndpoint implements AutoCloseable {
   }
 
   /**
-   * Takes an address. Whoever connects waits until {@link #serve}.
+   * Takes an address. Connections wait until {@link #serve}.
    *
    * @throws IOException when the address can't be taken
    */
@@ -91,9 +90,9 @@ public final class MetricsEndpoint implements AutoCloseable {
   }
 
   /**
-   * Answers from now on. To be called once.
+   * Begins to answer. Called once.
    *
-   * @param onFailure is told, by that thread, of an error that ended one of the endpoint's threads
+   * @param onFailure is told of an error that ends one of the endpoint's threads, by that thread
    */
   public void serve(Source source, Consumer<Throwable> onFailure) {
     daemon(
@@ -114,10 +113,9 @@ public final class MetricsEndpoint implements AutoCloseable {
   }
 
   /**
-   * The address that {@code HOST:PORT}, {@code :PORT} or {@code PORT} names; without a host, that
-   * of loopback.
+   * The address of {@code HOST:PORT}, {@code :PORT} or {@code PORT}; without a host, loopback.
    *
-   * @throws IllegalArgumentException when it names none
+   * @throws IllegalArgumentException when the text is no such address
    */
   public static InetSocketAddress address(String text) {
     int colon = text.lastIndexOf(':');
@@ -144,7 +142,7 @@ public final class MetricsEndpoint implements AutoCloseable {
     return address;
   }
 
-  /** What a scraper is told to ask for. */
+  /** The URL for a scraper. */
   public String url() {
     String host = socket.getInetAddress().getHostAddress();
     return "http://%s:%d%s"
@@ -157,15 +155,18 @@ public final class MetricsEndpoint implements AutoCloseable {
         socket.setSoTimeout(cutOffLateOnes());
         admit(socket.accept(), source, onFailure);
       } catch (SocketTimeoutException e) {
-        // It is time to cut somebody off.
+        // It is time to cut a connection off.
       } catch (IOException e) {
-        // The endpoint is closed, or the process has no descriptor left just now.
+        // The endpoint is closed, or the process has no free descriptor now.
         LockSupport.parkNanos(NO_DESCRIPTOR_PAUSE_NS);
       }
     }
   }
 
-  /** Returns the milliseconds until the next one is late; 0 where there is none. */
+  /**
+   * Cuts off late connections. Returns the milliseconds until the next one is late; 0 when there is
+   * none.
+   */
   private synchronized int cutOffLateOnes() {
     long nowNs = System.nanoTime();
     while (!connections.isEmpty() && connections.getFirst().endNs() - nowNs <= 0) {
@@ -195,13 +196,13 @@ public final class MetricsEndpoint implements AutoCloseable {
         }
       });
     } catch (OutOfMemoryError e) {
-      // The process may have no more threads just now: this one goes unanswered.
+      // The process may have no more threads now: this request goes unanswered.
       connection.close();
       remove(connection);
     }
   }
 
-  /** Returns whether there was one that nobody waits for. */
+  /** Closes the oldest connection without a request. Returns whether there was one. */
   private synchronized boolean makeRoom() {
     for (MetricsConnection each : connections) {
       if (!each.answers()) {
@@ -222,7 +223,7 @@ public final class MetricsEndpoint implements AutoCloseable {
     try {
       socket.close();
     } catch (IOException e) {
-      // It is closed all the same.
+      // The connection is closed in any case.
     }
     connections.forEach(MetricsConnection::close);
     connections.clear();

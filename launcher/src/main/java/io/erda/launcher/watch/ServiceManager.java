@@ -11,9 +11,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Tells systemd, or whoever else set {@code NOTIFY_SOCKET}, how far this process is: the protocol
- * of sd_notify(3), a datagram to a Unix socket. The JDK has no such datagrams, so the calls are
- * foreign. No call waits. Any thread may tell something.
+ * Tells the state of this process to systemd, or any other service manager that set {@code
+ * NOTIFY_SOCKET}, by the protocol of sd_notify(3), a datagram to a Unix socket. The JDK has no such
+ * datagrams, so the calls are foreign. No call blocks. Any thread may call.
  */
 public final class ServiceManager {
   private static final int AF_UNIX = 1;
@@ -24,28 +24,28 @@ public final class ServiceManager {
 
   /**
    * @param socket as {@code NOTIFY_SOCKET} has it: a path, or a name behind {@code @}; null or
-   *     empty where nobody wants to be told
+   *     empty when there is no service manager
    */
   public ServiceManager(String socket) {
     this.socket = socket == null ? "" : socket;
   }
 
-  /** The one that started this process, if any. */
+  /** The service manager that started this process, if any. */
   public static ServiceManager ofEnvironment() {
     return new ServiceManager(System.getenv("NOTIFY_SOCKET"));
   }
 
-  /** The process does now what it was started for. */
+  /** Tells that the process has started its service. */
   public void ready(String status) throws IOException {
     send("READY=1\nSTATUS=" + oneLine(status));
   }
 
-  /** Tells in a line for people what the process is doing. */
+  /** Tells what the process is doing, in a line for people. */
   public void status(String status) throws IOException {
     send("STATUS=" + oneLine(status));
   }
 
-  /** The process is about to end. */
+  /** Tells that the process is about to end. */
   public void stopping() throws IOException {
     send("STOPPING=1");
   }
@@ -68,7 +68,7 @@ public final class ServiceManager {
       MemorySegment address = arena.allocate(FAMILY_BYTES + PATH_BYTES_MAX, Short.BYTES);
       address.set(JAVA_SHORT, 0, (short) AF_UNIX);
       MemorySegment.copy(name, 0, address, JAVA_BYTE, FAMILY_BYTES, name.length);
-      // A path ends with a zero, a name without a file does not.
+      // A path ends with a zero, an abstract name does not.
       int length = FAMILY_BYTES + name.length + (isAbstract ? 0 : 1);
       byte[] text = state.getBytes(UTF_8);
       MemorySegment message = arena.allocate(text.length);

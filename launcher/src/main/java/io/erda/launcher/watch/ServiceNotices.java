@@ -3,9 +3,8 @@ package io.erda.launcher.watch;
 import java.io.IOException;
 
 /**
- * Keeps the service manager informed, as well as that can be done: one that can't be told is a
- * warning in the log, and no reason not to serve. No call waits, neither for the service manager
- * nor for whoever reads the log: the server's own thread calls, and a pipe that nobody empties
+ * Informs the service manager. A failure to do so only logs a warning. No call blocks, neither for
+ * the service manager nor for the reader of the log: the server's own thread calls, and a full pipe
  * would stop the store. Any thread may call.
  */
 public final class ServiceNotices {
@@ -17,24 +16,24 @@ public final class ServiceNotices {
   private final System.Logger log;
 
   /**
-   * @param log gets the warnings, in threads of their own
+   * @param log receives the warnings, in threads of their own
    */
   public ServiceNotices(ServiceManager manager, System.Logger log) {
     this.manager = manager;
     this.log = log;
   }
 
-  /** The process does now what it was started for. */
+  /** Tells that the process has started its service. */
   public void ready(String status) {
     tell(() -> manager.ready(status));
   }
 
-  /** What the process is about. */
+  /** Tells what the process is doing. */
   public void status(String status) {
     tell(() -> manager.status(status));
   }
 
-  /** The process is about to end. */
+  /** Tells that the process is about to end. */
   public void stopping() {
     tell(manager::stopping);
   }
@@ -43,14 +42,14 @@ public final class ServiceNotices {
     try {
       notice.send();
     } catch (IOException e) {
-      // There are as many as notices: few in the life of a process.
+      // One thread for each notice: there are few in the life of a process.
       Thread writer =
           new Thread(() -> log.log(System.Logger.Level.WARNING, e.getMessage()), "erda-notices");
       writer.setDaemon(true);
       try {
         writer.start();
       } catch (OutOfMemoryError noThread) {
-        // Without a thread to say so in, the warning is not to be had.
+        // Without a thread for it the warning is lost.
       }
     }
   }

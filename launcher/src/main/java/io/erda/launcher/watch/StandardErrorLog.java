@@ -14,13 +14,13 @@ import java.util.logging.LogManager;
  * The log of a server process: a line each on standard error, with the time in UTC and a level. Any
  * thread may log.
  *
- * <p>Not java.util.logging, which takes its time to start. Who configures that gets it, with
- * handlers that last until {@link #end}.
+ * <p>It does not use java.util.logging, which starts slowly, unless that is configured; then its
+ * handlers stay open until {@link #end}.
  */
 public final class StandardErrorLog implements System.Logger {
   private static final String NAME = "io.erda.server";
 
-  /** Names the class of the log manager, which the JDK makes when the first logger is asked for. */
+  /** The property with the class of the log manager, which the JDK makes with the first logger. */
   private static final String MANAGER = "java.util.logging.manager";
 
   private static final DateTimeFormatter TIME =
@@ -37,8 +37,9 @@ public final class StandardErrorLog implements System.Logger {
   }
 
   /**
-   * The logger of this process: java.util.logging's where {@code java.util.logging.config.file} or
-   * {@code …config.class} is set, else one that writes to {@code err}.
+   * The logger of this process: that of java.util.logging when {@code
+   * java.util.logging.config.file} or {@code …config.class} is set, else one that writes to {@code
+   * err}.
    *
    * @param debug whether {@code err} gets lines of the level DEBUG
    */
@@ -59,7 +60,7 @@ public final class StandardErrorLog implements System.Logger {
     return logger;
   }
 
-  /** The last line was logged: what holds lines back writes them. */
+  /** Called after the last line was logged: handlers write what they have buffered. */
   public static void end() {
     boolean used = System.getProperty(MANAGER) != null;
     if (used && LogManager.getLogManager() instanceof LastingLogManager manager) {
@@ -97,7 +98,10 @@ public final class StandardErrorLog implements System.Logger {
     }
   }
 
-  /** A text from outside may hold what would look like another line. */
+  /**
+   * Prints a line. Line ends in a text from outside are replaced, so that it can't look like
+   * another line.
+   */
   private void print(Level level, String text, String behind) {
     String when = TIME.format(clock.get());
     String name = level == Level.WARNING ? "WARN" : level.getName();

@@ -1,2 +1,2 @@
-/** What people and programs watch a server by: metrics, log, service manager, JMX. */
+/** The ways to watch a server: metrics, log, service manager, JMX. */
 package io.erda.launcher.watch;

@@ -46,7 +46,7 @@ class BackupTest {
     }
   }
 
-  /** Whoever opened a FIFO to read would wait for somebody who writes. */
+  /** Opening a FIFO for reading would wait for a writer. */
   @Test
   void aFifoIsNoBackup() throws IOException, InterruptedException {
     Path fifo = directory.resolve(BackupWriter.FILE);

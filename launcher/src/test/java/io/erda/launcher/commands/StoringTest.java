@@ -75,7 +75,7 @@ class StoringTest {
     assertEquals(before + 1, calls, "they go together again");
   }
 
-  /** What is refused is stored later than what was sent behind it. */
+  /** A refused put is stored later than one that was sent after it. */
   @Test
   void ofAKeyThatComesTwiceTheLastValueStays() {
     Storing reordering =

@@ -143,7 +143,7 @@ class DoctorTest {
     assertFound("processes", State.NOTE, "60: a server and its JVM", "LimitNPROC=");
   }
 
-  /** The limit is the same, whoever tells it. */
+  /** The limit is the same from either source. */
   @Test
   void theKernelsListSaysWhatTheLibrarySays() {
     Limits listed = Limits.ofList(Path.of("/proc/self/limits"));

@@ -27,7 +27,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** What the endpoint says to those who ask well, and to the others. */
+/** The endpoint's answers to correct and incorrect requests. */
 class MetricsEndpointTest {
   private static final int STRANGERS = 8;
 
@@ -170,7 +170,7 @@ class MetricsEndpointTest {
     }
   }
 
-  /** The oldest makes room when there are too many; those who came later stay. */
+  /** The oldest connection is closed when there are too many; later ones stay. */
   @Test
   void connectionsThatSayNothingMakeRoomForOthers() throws Exception {
     List<Socket> silent = new ArrayList<>();

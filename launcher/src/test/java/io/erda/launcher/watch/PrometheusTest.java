@@ -147,7 +147,7 @@ class PrometheusTest {
         .start();
   }
 
-  /** Two who do this change one key under each other's hands, which the dashboard shows, too. */
+  /** Two clients that change the same key, so that conflicts are shown on the dashboard, too. */
   private void load(String uri) {
     byte[] value = new byte[1024];
     try (ErdaClient client = ErdaClient.connect(uri)) {
@@ -173,7 +173,7 @@ class PrometheusTest {
     try {
       Thread.sleep(1);
     } catch (InterruptedException e) {
-      // Nobody interrupts it.
+      // The thread is never interrupted.
     }
   }
 

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 class ServiceNoticesTest {
-  /** A log that nobody reads: whoever writes to it waits. */
+  /** A log without a reader: writing to it blocks. */
   private static final class FullLog implements System.Logger {
     private final CountDownLatch read = new CountDownLatch(1);
     private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();

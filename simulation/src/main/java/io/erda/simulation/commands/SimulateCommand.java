@@ -40,7 +40,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code erda simulate}: seeds, one after the other, until the first that fails. */
+/** {@code erda simulate}: runs seeds one after the other, until the first that fails. */
 @Command(
     name = "simulate",
     description =
@@ -58,7 +58,7 @@ public final class SimulateCommand implements Callable<Integer> {
 
   private static final int SHRINK_RUNS_MAX = 4000;
 
-  /** From so many runs on, a fault that never happened is a defect of the simulation. */
+  /** From this many runs on, a fault that never happened is a defect of the simulation. */
   private static final int EVERY_FAULT_RUNS = 1000;
 
   private final LongFunction<RunResult> simulation;
@@ -81,7 +81,7 @@ public final class SimulateCommand implements Callable<Integer> {
   @Option(names = "--json", paramLabel = "FILE", description = "Write the result to a file, too.")
   private Path json;
 
-  /** The production code. */
+  /** Simulates the production code. */
   public SimulateCommand() {
     this(
         seed -> SystemSimulation.of(seed).run(),
@@ -92,7 +92,7 @@ public final class SimulateCommand implements Callable<Integer> {
   }
 
   /**
-   * @param simulation what a seed comes to
+   * @param simulation runs a seed
    */
   SimulateCommand(LongFunction<RunResult> simulation) {
     this(simulation, UnaryOperator.identity());
@@ -218,7 +218,7 @@ public final class SimulateCommand implements Callable<Integer> {
           + count(Fault.CLIENT_CRASH_IN_POST);
     }
 
-    /** The faults that never happened, and what else a run of many must have. */
+    /** The faults, and other things that many runs must have, that never happened. */
     List<String> neverHappened() {
       List<String> never =
           Arrays.stream(Fault.values())
@@ -238,7 +238,7 @@ public final class SimulateCommand implements Callable<Integer> {
       return cpuNs == 0 ? 0 : Math.round(operations / (cpuNs / 1e9));
     }
 
-    /** What the servers' code calls its memory from, and no crash has struck. */
+    /** Methods of the servers' code that call its memory, in which no crash has struck. */
     private List<String> neverCrashedIn() {
       Set<String> struck = crashes.keySet().stream().map(Crash::place).collect(Collectors.toSet());
       return places.stream().filter(place -> !struck.contains(place)).toList();
@@ -254,7 +254,7 @@ public final class SimulateCommand implements Callable<Integer> {
           .toList();
     }
 
-    /** Crashes by place in the code, and by what the store was in the middle of. */
+    /** Crashes by place in the code, and by the state of the store. */
     TextTable crashTable() {
       TextTable table = new TextTable("crashes struck", "");
       crashes.forEach((crash, count) ->
@@ -264,7 +264,7 @@ public final class SimulateCommand implements Callable<Integer> {
       return table;
     }
 
-    /** Simulated seconds that one real second takes. */
+    /** Simulated seconds per real second. */
     private double speed() {
       return realNs == 0 ? 0 : (double) simulatedNs / realNs;
     }

@@ -3,9 +3,10 @@ package io.erda.simulation.history;
 import java.util.Arrays;
 
 /**
- * A set of states the search may be in, in the order they were found: which of the open operations
- * have taken effect (bits), the value of the register, and how many of the optional operations were
- * used. A state is left out when another with the same bits and value used no more of both.
+ * A set of possible states of the search, in the order in which they were found: which of the open
+ * operations have taken effect (bits), the value of the register, and how many of the optional
+ * operations were used. A state is left out when another one with the same bits and value used no
+ * more of both.
  */
 final class ConfigurationSet {
   private static final int SMALL = 64;
@@ -14,8 +15,8 @@ final class ConfigurationSet {
   int size;
 
   /**
-   * Leaves out more than it may: keeps a few of those that differ in the optional operations used
-   * alone.
+   * Leaves out more states than is correct: keeps a few of those that differ only in the optional
+   * operations used.
    */
   boolean thrifty;
 

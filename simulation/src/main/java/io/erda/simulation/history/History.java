@@ -6,21 +6,22 @@ import java.util.List;
 import java.util.TreeMap;
 
 /**
- * Operations of clients on keys: who asked for what when, and what came of it.
+ * Operations of clients on keys, with their times and results.
  *
- * <p>Two ways in. Either operations are recorded as they happen, by {@link #invoke} before the
- * client sends anything and one of {@link #ok}, {@link #failed} after it knows; their order is that
- * of the calls. Or whole operations with times of their own are added by {@link #add}. Not both in
- * one history. What was invoked and never completed is {@link Outcome#UNKNOWN}. Thread-safe.
+ * <p>There are two ways to record. Either operations are recorded as they happen, by {@link
+ * #invoke} before the client sends anything and one of {@link #ok}, {@link #failed} after it knows
+ * the result; their order is that of the calls. Or whole operations with times of their own are
+ * added by {@link #add}. Not both in one history. An operation that was invoked and never completed
+ * is {@link Outcome#UNKNOWN}. Thread-safe.
  *
  * <p>Values are known by IDs that no two puts of one key share; {@link #ABSENT} is none. A store
  * begins empty.
  */
 public final class History {
-  /** What a get of an absent key saw. */
+  /** The value that a get of an absent key returned. */
   public static final long ABSENT = 0;
 
-  /** When an operation that has not ended ended. */
+  /** The end of an operation that has not ended. */
   public static final long NEVER = Long.MAX_VALUE;
 
   /** Something that happened to the system, shown in reports. */
@@ -39,7 +40,7 @@ public final class History {
   private final List<Mark> marks = new ArrayList<>();
 
   /**
-   * An operation without a condition begins.
+   * Records the beginning of an operation without a condition.
    *
    * @param value of a put: its ID; else ignored
    * @return the operation, for {@link #ok} and {@link #failed}
@@ -49,7 +50,7 @@ public final class History {
   }
 
   /**
-   * An operation with a condition begins.
+   * Records the beginning of an operation with a condition.
    *
    * @param value of a put: its ID; else ignored
    * @param expectedValue the ID of the value that the key must have for it to be done, or {@link
@@ -70,7 +71,7 @@ public final class History {
   }
 
   /**
-   * An operation is done.
+   * Records that an operation is done.
    *
    * @param result of a get: the ID of the value or {@link #ABSENT}; of a delete: 1 when the key
    *     existed, else 0; of a put: ignored; of one with a condition: 1 when it was done, else 0
@@ -85,12 +86,12 @@ public final class History {
     }
   }
 
-  /** An operation was done by now, or never will be, and nobody knows which. */
+  /** Records that an operation was done by now, or never will be, and that it is unknown which. */
   public synchronized void unknown(int operation) {
     complete(operation, Outcome.UNKNOWN);
   }
 
-  /** An operation has definitely not been done and will not be. */
+  /** Records that an operation has definitely not been done and will not be. */
   public synchronized void failed(int operation) {
     complete(operation, Outcome.FAILED);
   }
@@ -103,12 +104,12 @@ public final class History {
     outcomes[operation] = (byte) outcome.ordinal();
   }
 
-  /** Something happened to the system: a crash, a restart. */
+  /** Records an event of the system: a crash, a restart. */
   public synchronized void mark(String text) {
     marks.add(new Mark(++clock, text));
   }
 
-  /** As {@link #mark(String)}, at a time of the caller's. */
+  /** As {@link #mark(String)}, at a given time. */
   public synchronized void mark(long time, String text) {
     marks.add(new Mark(time, text));
   }
@@ -116,11 +117,12 @@ public final class History {
   /**
    * Adds a whole operation.
    *
-   * @param value of a put: its ID, but {@link #ABSENT} of one whose condition did not hold; of an
-   *     OK get or delete: the result, as for {@link #ok}
+   * @param value of a put: its ID, but {@link #ABSENT} when its condition did not hold; of an OK
+   *     get or delete: the result, as for {@link #ok}
    * @param invokedAt before it could have taken effect
-   * @param returnedAt after it had, where the outcome is OK; equal times count as concurrent. Where
-   *     the outcome is unknown: after it had or never will have; {@link #NEVER} where it may yet
+   * @param returnedAt when the outcome is OK, a time after it took effect; equal times count as
+   *     concurrent. When it is unknown: a time after which it takes no effect; {@link #NEVER} when
+   *     it still may
    */
   public synchronized void add(
       int client,
@@ -193,12 +195,12 @@ public final class History {
     returned = Arrays.copyOf(returned, length);
   }
 
-  /** Operations. */
+  /** Number of operations. */
   public synchronized int size() {
     return size;
   }
 
-  /** Operations that ended so. */
+  /** Number of operations with an outcome. */
   public synchronized int count(Outcome outcome) {
     int count = 0;
     for (int i = 0; i < size; i++) {
@@ -207,7 +209,7 @@ public final class History {
     return count;
   }
 
-  /** Operations whose condition held, or did not hold. */
+  /** Number of operations whose condition held, or did not hold. */
   public synchronized int countConditions(boolean held) {
     int count = 0;
     for (int i = 0; i < size; i++) {
@@ -217,7 +219,7 @@ public final class History {
     return count;
   }
 
-  /** Whether any operation is one on this key. */
+  /** Whether there is an operation on this key. */
   public synchronized boolean knows(long key) {
     for (int i = 0; i < size; i++) {
       if (keys[i] == key) {
@@ -227,7 +229,7 @@ public final class History {
     return false;
   }
 
-  /** Everything that happened, a line for each operation and mark, by time of beginning. */
+  /** All operations and marks, a line each, by the time of their beginning. */
   public synchronized String text() {
     TreeMap<Long, String> lines = new TreeMap<>();
     for (int i = 0; i < size; i++) {
@@ -274,7 +276,7 @@ public final class History {
     };
   }
 
-  // For the checker, which runs when nothing is recorded any more.
+  // For the checker, which runs when the recording has ended.
 
   int client(int operation) {
     return clients[operation];
@@ -296,12 +298,12 @@ public final class History {
     return values[operation];
   }
 
-  /** The value that it is conditional on. */
+  /** The ID of the value that the operation is conditional on. */
   long expected(int operation) {
     return expected[operation];
   }
 
-  /** Whether its condition did not hold. */
+  /** Whether the operation's condition did not hold. */
   boolean missed(int operation) {
     return operation(operation).isConditional()
         && outcome(operation) == Outcome.OK

@@ -18,12 +18,12 @@ import java.util.zip.CRC32C;
 /**
  * One client process's part of a {@link History}, in a file that survives the process: an operation
  * is in the mapped file before it begins, its result after it ends, so that after {@code kill -9}
- * the file says at least as much as the dead client knew. See {@code FORMAT.md}.
+ * the file has at least what the dead client knew. See {@code FORMAT.md}.
  *
  * <p>The clock must be common to all processes whose logs are merged, and never go backwards: on
  * one Linux host {@code System::nanoTime} (CLOCK_MONOTONIC) is. Disk space is taken before it is
- * needed, in chunks. One thread at a time, not always the same one: who closes a client hears the
- * end of what another thread began.
+ * needed, in chunks. One thread at a time, not always the same one: the thread that closes a client
+ * is told of operations that another one began.
  */
 public final class HistoryLog implements AutoCloseable {
   /** Bytes of a record. */
@@ -73,9 +73,8 @@ public final class HistoryLog implements AutoCloseable {
   /**
    * Begins a log.
    *
-   * @param file must not exist: one for each life of a client
-   * @param client who writes; unique among the logs that are merged, and another one after a
-   *     restart
+   * @param file must not exist; each life of a client has its own
+   * @param client the writer; unique among the merged logs, and another one after a restart
    */
   public static HistoryLog create(Path file, int client, LongSupplier nanoTime) throws IOException {
     FileChannel channel =
@@ -89,7 +88,7 @@ public final class HistoryLog implements AutoCloseable {
     }
   }
 
-  /** Really writes the zeros, so that no later store meets a full disk. */
+  /** Maps the next chunk. Really writes the zeros, so that no later store finds a full disk. */
   private void map() throws IOException {
     ByteBuffer zeros = ByteBuffer.allocate(CHUNK_BYTES);
     while (zeros.hasRemaining()) {
@@ -142,12 +141,12 @@ public final class HistoryLog implements AutoCloseable {
     append(FAILED, 0, operation, 0, 0);
   }
 
-  /** Call when the operation was done by now, or never will be, and nobody knows which. */
+  /** Call when it is unknown whether the operation was done by now, or never will be. */
   public void unknown(int operation) throws IOException {
     append(UNKNOWN, 0, operation, 0, 0);
   }
 
-  /** Notes what happened to the system, for reports: a number whose meaning the reader gives. */
+  /** Records an event of the system for reports: a number whose meaning the reader defines. */
   public void mark(long what) throws IOException {
     append(MARK, 0, 0, 0, what);
   }
@@ -172,7 +171,7 @@ public final class HistoryLog implements AutoCloseable {
     at += RECORD_BYTES;
   }
 
-  /** Over the record with zero in the checksum's place. */
+  /** The checksum over the record, with zero in the checksum's place. */
   private int checksum(MemorySegment from, long offset) {
     return checksum(from, offset, bytes, crc);
   }
@@ -194,8 +193,8 @@ public final class HistoryLog implements AutoCloseable {
   }
 
   /**
-   * Reads logs, of living or dead writers, into one history. Each ends at its first record that is
-   * not whole.
+   * Reads logs, of living or dead writers, into one history. Each log ends at its first record that
+   * is not whole.
    */
   public static History merge(Collection<Path> files) throws IOException {
     History history = new History();
@@ -211,7 +210,7 @@ public final class HistoryLog implements AutoCloseable {
       history.addIf(client, operation, key, result, expected, time, endTime, outcome);
     }
 
-    /** The value as a history wants it, which of a put is the value that was put. */
+    /** The value for a history: for a put the value that was put. */
     long valueAfter(long result) {
       return switch (operation) {
         case PUT -> value;
@@ -248,7 +247,7 @@ public final class HistoryLog implements AutoCloseable {
   }
 
   /**
-   * @param expected by number of operation: what it expects, of operations that have not begun
+   * @param expected the expected values of operations that have not begun, by number of operation
    */
   private static void replay(
       MemorySegment record,

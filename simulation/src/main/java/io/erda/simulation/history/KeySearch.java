@@ -11,36 +11,37 @@ import java.util.Map;
  * <p>A sweep over invocations and returns in time, which keeps every state the register may be in
  * (Wing and Gong's search, breadth first, in the just-in-time form of Lowe): before an operation
  * returns it must have taken effect in every state that is kept, after as few other open operations
- * as possible. No state left = no order explains what was seen. What keeps the set small, without
- * losing an explanation:
+ * as possible. When no state is left, no order explains the results. These rules keep the set
+ * small, without losing an explanation:
  *
  * <ul>
- *   <li>What changes nothing (a get, a delete of an absent key) takes effect as soon as the value
- *       fits: later can't be better.
+ *   <li>An operation that changes nothing (a get, a delete of an absent key) takes effect as soon
+ *       as the value fits: later can't be better.
  *   <li>A value that a later get is going to see is not overwritten: values are unique, so it would
  *       not come back.
- *   <li>A put of unknown outcome that some get saw has taken effect before the first such get
- *       returned: it is a put with that return.
- *   <li>Other operations of unknown outcome are optional. A put is of use only right before a
- *       delete that found something, a delete only right before a get or delete that found nothing;
- *       all of a kind are alike, so they are counted, in order of invocation.
- *   <li>Open puts that no get saw are alike but for their ends, and so are open deletes that found
- *       something: the one that ends first takes effect first. Where another one did, the two can
- *       change places, since both are open in between.
+ *   <li>A put of unknown outcome that some get saw took effect before the first such get returned:
+ *       it is treated as a put that returned then.
+ *   <li>Other operations of unknown outcome are optional. A put helps only right before a delete
+ *       that found something, a delete only right before a get or delete that found nothing; all of
+ *       a kind are equivalent, so they are counted, in order of invocation.
+ *   <li>Open puts that no get saw differ only in their ends, and so do open deletes that found
+ *       something: the one that ends first takes effect first. If another one did, the two could be
+ *       exchanged, because both are open in between.
  * </ul>
  *
- * <p>Operations with a condition: one that was done is a get of what it expected and a put or
- * delete in one step; one that was not done is a get of anything else. Two things are not looked
- * at, so that a little more is explained than should be: the condition of one of unknown outcome
- * whose value nobody saw, and whether a value that was missed is that of such a put.
+ * <p>Operations with a condition: one that was done is a get of the expected value and a put or
+ * delete in one step; one that was not done is a get of any other value. Two things are not
+ * checked, so that a little more is accepted than should be: the condition of an operation of
+ * unknown outcome whose value was not seen, and whether the value of a condition that failed is
+ * that of such a put.
  *
- * <p>Most histories can be explained, and by simple means: a first pass keeps fewer states than it
- * would have to (of those that differ only in which optional operations they used, a few). Only
- * when it finds nothing the full search decides.
+ * <p>Most histories have a simple explanation: a first pass keeps fewer states than necessary (only
+ * a few of those that differ only in the optional operations used). Only when it finds none does
+ * the full search decide.
  *
- * <p>A part of a history is searched too, to shorten reports: up to an end, where what is open then
- * counts as unknown; and from a start, where the register may hold anything and open operations may
- * have taken effect or not. Both only widen what is explained.
+ * <p>Parts of a history are searched, too, to shorten reports: up to an end, at which open
+ * operations count as unknown; and from a start, at which the register may hold anything and open
+ * operations may have taken effect or not. Both only accept more.
  */
 final class KeySearch {
   enum Answer {
@@ -51,7 +52,7 @@ final class KeySearch {
 
   private static final int ABSENT = -1;
 
-  /** Some value that no get sees. */
+  /** Stands for a value that no get sees. */
   private static final int UNREAD = -2;
 
   private static final int STATES_MAX = 1 << 20;
@@ -69,7 +70,7 @@ final class KeySearch {
 
   private final History history;
 
-  /** The key's operations by invocation. Everything below is by index into it. */
+  /** The key's operations by invocation. All arrays below are indexed like this one. */
   private final int[] operations;
 
   private final int count;
@@ -77,24 +78,24 @@ final class KeySearch {
 
   private final byte[] kinds;
 
-  /** What it sees, must see or must not see: the index of a put, or ABSENT. */
+  /** The value that an operation sees, must see or must not see: the index of a put, or ABSENT. */
   private final int[] wants;
 
   private final long[] ends;
 
-  /** By put: what sees its value and has not begun. */
+  /** By put: number of operations that see its value and have not begun. */
   private final int[] laterGets;
 
-  /** By put: what must not see its value and has not begun. */
+  /** By put: number of operations that must not see its value and have not begun. */
   private final int[] laterMisses;
 
-  /** Whether it is counted in {@link #laterGets}, or in {@link #laterMisses}. */
+  /** Whether an operation is counted in {@link #laterGets}, or in {@link #laterMisses}. */
   private final boolean[] counted;
 
-  /** Whether something saw what a put stored. */
+  /** Whether an operation saw the value of a put. */
   private final boolean[] seen;
 
-  /** Whether something must not see what a put stored. */
+  /** Whether an operation must not see the value of a put. */
   private final boolean[] avoided;
 
   private long[] optionalPuts;
@@ -107,7 +108,7 @@ final class KeySearch {
   private long open;
   private long readers;
 
-  /** What compares with a value, whether it must be that or must not. */
+  /** Bit set of the open operations that compare with a value, for equality or inequality. */
   private long comparing;
 
   private long findingNothing;
@@ -181,7 +182,7 @@ final class KeySearch {
     return history.expected(operations[i]);
   }
 
-  /** Whether its condition did not hold. */
+  /** Whether an operation's condition did not hold. */
   boolean missed(int i) {
     return history.missed(operations[i]);
   }
@@ -211,9 +212,9 @@ final class KeySearch {
   /**
    * Searches a part.
    *
-   * @param from the register may hold anything then; the invocation of one of the operations
-   * @param to what returns later counts as open
-   * @param without operations left out; only gets may be
+   * @param from the invocation of one of the operations, when the register may hold anything
+   * @param to operations that return later count as open
+   * @param without operations to leave out; only gets may be
    */
   Answer search(long from, long to, BitSet without) {
     if (sweep(true, from, to, without) == Answer.EXPLAINED) {
@@ -264,9 +265,9 @@ final class KeySearch {
     return Answer.EXPLAINED;
   }
 
-  // What each operation amounts to
+  // The kind of each operation.
 
-  /** Returns false when something can't have been seen. */
+  /** Prepares the operations. Returns false when a result is impossible. */
   private boolean prepare(long from, long to, BitSet without) {
     Arrays.fill(laterGets, 0);
     Arrays.fill(laterMisses, 0);
@@ -319,9 +320,9 @@ final class KeySearch {
   }
 
   /**
-   * What was seen did take effect: before what saw it returned, and before its own end. (Of unknown
-   * operations that nobody saw the end is not looked at: what they might explain is more than it
-   * need be.) An operation with a condition that took effect has seen something itself.
+   * Notes that an operation saw the value of a put, which therefore took effect: before the reader
+   * returned, and before its own end. (The end of unknown operations is ignored, which only accepts
+   * more.) A conditional operation that took effect has seen a value itself.
    */
   private boolean see(int reader, long to) {
     for (int at = reader; ; at = wants[at]) {
@@ -345,21 +346,21 @@ final class KeySearch {
       }
       boolean sooner = end < ends[put];
       ends[put] = end;
-      // One whose own outcome is unknown has been counted as soon as its end was known.
+      // A put of unknown outcome has been counted as soon as its end was known.
       if (kinds[put] != SWAP || counted[put] && !sooner) {
         return true;
       }
     }
   }
 
-  /** What must not be seen is kept apart from what else nobody sees. */
+  /** Distinguishes a value that must not be seen from other values that no operation sees. */
   private void avoid(int i) {
     if (expected(i) == History.ABSENT) {
       return;
     }
     Integer put = putOf.get(expected(i));
     if (put == null || kinds[put] == SKIP || !seen[put] && ends[put] == History.NEVER) {
-      // Nobody ever saw it, and nobody need have.
+      // The value was never seen, and need not have been.
       kinds[i] = SKIP;
       return;
     }
@@ -393,7 +394,7 @@ final class KeySearch {
     }
   }
 
-  // The sweep
+  // The sweep.
 
   private boolean begin(int i) {
     if (kinds[i] == SKIP) {
@@ -427,7 +428,7 @@ final class KeySearch {
         comparing |= bit;
       }
       default -> {
-        // A put, which looks at nothing.
+        // A put without a condition reads nothing.
       }
     }
     if (counted[i]) {
@@ -445,7 +446,10 @@ final class KeySearch {
     findingSomething &= ~bit;
   }
 
-  /** The register holds anything, and of the open operations any may have taken effect. */
+  /**
+   * Sets the states of the start: the register holds anything, and each of the open operations may
+   * have taken effect.
+   */
   private boolean start(long from) {
     long changing = open & ~readers;
     if (Long.bitCount(changing) > CROSSING_MAX) {
@@ -497,8 +501,8 @@ final class KeySearch {
         now |= Long.lowestOneBit(rest);
       }
     }
-    // Open gets of this value have taken effect by now: without later ones it is as good as any
-    // other that nobody sees, nor compares with its own.
+    // All open gets of this value have taken effect by now: if no later operation sees it or
+    // compares with it, it is equivalent to any other unseen value.
     boolean matters =
         value < 0 || laterGets[value] > 0 || laterMisses[value] > 0 || isCompared(value, now);
     int kept = matters ? value : UNREAD;
@@ -509,7 +513,7 @@ final class KeySearch {
     }
   }
 
-  /** Whether something that is open and has not taken effect compares with a value. */
+  /** Whether an open operation that has not taken effect compares with a value. */
   private boolean isCompared(int value, long taken) {
     for (long rest = comparing & ~taken; rest != 0; rest &= rest - 1) {
       if (wants[opOf[Long.numberOfTrailingZeros(rest)]] == value) {
@@ -519,7 +523,7 @@ final class KeySearch {
     return false;
   }
 
-  /** Whether something that is open and has not taken effect waits for another value. */
+  /** Whether an open operation that has not taken effect waits for another value. */
   private boolean isAvoided(int value, long taken) {
     for (long rest = comparing & readers & ~taken; rest != 0; rest &= rest - 1) {
       if (wants[opOf[Long.numberOfTrailingZeros(rest)]] == value) {
@@ -568,7 +572,7 @@ final class KeySearch {
     }
   }
 
-  /** Returns the slot whose operation ends first; the first one may be none, -1. */
+  /** Returns the slot whose operation ends first; the first slot may be -1, none. */
   private int endsFirst(int slot, int other) {
     return slot < 0 || ends[opOf[other]] < ends[opOf[slot]] ? other : slot;
   }

@@ -10,10 +10,11 @@ import java.util.function.LongFunction;
  * Checks that a history is linearizable, key by key: a register with put, get and delete, which
  * begins absent.
  *
- * <p>A crash is nothing special to it: that an acknowledged operation holds after a crash (durable
- * linearizability) is what linearizability of the whole history says. So the history must ask for
- * no more than the store promised for the crash in question. Time: about a microsecond for each
- * operation while few of a key are open at once. Memory: some 50 bytes for each operation.
+ * <p>A crash needs no special treatment: linearizability of the whole history implies that an
+ * acknowledged operation survives a crash (durable linearizability). So the history must not
+ * require more than the store promised for the crash in question. Time: about a microsecond for
+ * each operation while few operations of a key are open at once. Memory: some 50 bytes for each
+ * operation.
  */
 public final class LinearizabilityChecker {
   private final LongFunction<String> keyNames;
@@ -25,7 +26,7 @@ public final class LinearizabilityChecker {
   }
 
   /**
-   * @param keyNames and {@code valueNames} how reports call them
+   * @param keyNames and {@code valueNames} their names in reports
    */
   public LinearizabilityChecker(LongFunction<String> keyNames, LongFunction<String> valueNames) {
     this.keyNames = keyNames;
@@ -33,8 +34,8 @@ public final class LinearizabilityChecker {
   }
 
   /**
-   * Checks a history in which nothing is recorded any more. The first key with a violation is
-   * reported, else the first undecided one.
+   * Checks a history whose recording has ended. The first key with a violation is reported, else
+   * the first undecided one.
    *
    * @throws IllegalArgumentException when two puts of a key have the same value
    */

@@ -10,12 +10,12 @@ public enum Operation {
   /** A delete that is done only if the key has a certain value. */
   DELETE_IF;
 
-  /** Whether it stores a value. */
+  /** Whether the operation stores a value. */
   public boolean puts() {
     return this == PUT || this == PUT_IF;
   }
 
-  /** Whether it is done only if the key has what is expected. */
+  /** Whether the operation is done only if the key has the expected value. */
   public boolean isConditional() {
     return this == PUT_IF || this == DELETE_IF;
   }

@@ -1,7 +1,7 @@
 package io.erda.simulation.history;
 
 /**
- * Sorts indexes by times: stable, and quick where they are in order already, as recorded ones are.
+ * Sorts indexes by times: stable, and fast when they are in order already, as recorded ones are.
  */
 final class Order {
   private Order() {}

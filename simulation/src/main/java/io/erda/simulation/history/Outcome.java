@@ -3,8 +3,8 @@ package io.erda.simulation.history;
 /** How an operation ended, as far as its client knows. */
 public enum Outcome {
   /**
-   * Nothing: it may have taken effect, may still do so until it returned, or never. What a dead
-   * client leaves never returns.
+   * Unknown: the operation may have taken effect, may still do so until it returned, or never.
+   * Operations of a dead client never return.
    */
   UNKNOWN,
   /** Done, with the recorded result. */

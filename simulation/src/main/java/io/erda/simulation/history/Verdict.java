@@ -13,8 +13,8 @@ public sealed interface Verdict {
   record Violation(long key, String report) implements Verdict {}
 
   /**
-   * The checker's memory did not suffice for a key: too many operations at once. Neither good nor
-   * bad.
+   * The checker's memory did not suffice for a key with too many concurrent operations. Neither
+   * correct nor a violation.
    */
   record Undecided(long key, String reason) implements Verdict {}
 }

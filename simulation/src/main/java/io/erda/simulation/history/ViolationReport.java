@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.function.LongFunction;
 
 /**
- * Shortens a violation until people can read it: the shortest beginning of the key's history that
- * is unexplained, then the latest start from which it stays so whatever the register held, then
+ * Shortens a violation to a readable size: the shortest beginning of the key's history that has no
+ * explanation, then the latest start with which that remains so whatever the register held, then
  * without the gets that don't matter.
  */
 final class ViolationReport {
@@ -91,8 +91,8 @@ final class ViolationReport {
   }
 
   /**
-   * Among the invocations. Too many states count as explained, so a window is rather too long than
-   * wrong.
+   * The latest start, an invocation. Too many states count as an explanation, so a window is rather
+   * too long than wrong.
    */
   private long latestStart(long to) {
     int low = 0;
@@ -134,8 +134,8 @@ final class ViolationReport {
   }
 
   /**
-   * What happened in the window, and the puts of what was seen in it. Operations of unknown outcome
-   * may come in from any time before.
+   * The operations in the window, and the puts of values seen there. Operations of unknown outcome
+   * may be from any time before.
    */
   private BitSet shown(long from, long to, BitSet without) {
     BitSet shown = new BitSet();

@@ -7,17 +7,17 @@ import io.erda.simulation.SimulatedDisk.Aim;
 import java.util.SplittableRandom;
 
 /**
- * How far the log may grow, opening by opening: some ask for more regions than the store may have
- * until then, or for fewer, and some of these are killed in the middle of it.
+ * The capacity of the log that each opening asks for: some ask for more regions than before, or for
+ * fewer, and some of these are killed in the middle of the change.
  */
 final class Capacities {
   private static final int ODDS = 4;
   private static final int CRASH_ODDS = 3;
 
-  /** A store may get so many times the regions that it began with. */
+  /** A store may get at most this many times its first number of regions. */
   private static final int TIMES_MAX = 3;
 
-  /** Stores, flushes and drains of what an opening says in superblocks, at most. */
+  /** About as many stores, flushes and drains as an opening needs for changing superblocks. */
   private static final int EVENTS = 18;
 
   private final World world;
@@ -32,7 +32,7 @@ final class Capacities {
     this.created = world.configuration.store().geometry();
   }
 
-  /** How many regions the next opening asks for; 0: nothing is said. */
+  /** The number of regions that the next opening asks for; 0: it does not ask. */
   int next() {
     wanted = 0;
     before = world.store.regionsMax();
@@ -41,7 +41,7 @@ final class Capacities {
     if (world.healing || !(raises || lowers) || before == 0 || random.nextInt(ODDS) != 0) {
       return 0;
     }
-    // One region more than heads: less than that is refused.
+    // At least one region more than heads: fewer are refused.
     int least = lowers ? created.heads() + 1 : before;
     int most = raises ? TIMES_MAX * created.regionsMax() : before;
     wanted = random.nextInt(least, Math.max(least, most) + 1);
@@ -54,12 +54,12 @@ final class Capacities {
     return wanted;
   }
 
-  /** Whether the opening that is under way, or was last, asked for something. */
+  /** Whether the current or last opening asked for a capacity. */
   boolean isAsked() {
     return wanted != 0;
   }
 
-  /** An opening has succeeded. */
+  /** Notes that an opening has succeeded. */
   void opened() {
     int now = world.store.regionsMax();
     if (before > 0 && now > before) {

@@ -12,16 +12,16 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
   private static final long FAILURE_PAUSE_NS = 1 << 14;
   private static final int FAILURES_MAX = 8;
 
-  /** Comes back with the keys of an iteration. */
+  /** The token of the operations of an iteration. */
   private static final long ITERATION = -1;
 
-  /** One in so many keys of an iteration is followed by a rest. */
+  /** After one in so many keys the iteration pauses. */
   private static final int REST_ODDS = 8;
 
   /** One in so many steps begins an iteration. */
   private static final int ITERATION_ODDS = 8;
 
-  /** One in so many clients reads the store's files and does nothing else. */
+  /** One in so many clients only reads the store's files. */
   private static final int FILE_READER_ODDS = 5;
 
   final int number;
@@ -33,15 +33,15 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
   private final SplittableRandom thoughts;
   private final Handler handler;
 
-  /** Whether it lives in the process that serves, and dies with it. */
+  /** Whether it lives in the server's process, and dies with it. */
   final boolean inside;
 
   private boolean closing;
   private boolean closed;
 
   /**
-   * Needs no server, and may not notice for long that it is another one. There is one that writes
-   * when it starts.
+   * Whether it needs no server, and may not notice for long that there is another one. When it
+   * starts there is one that writes.
    */
   final boolean readsOnly;
 
@@ -50,7 +50,7 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
   private int failures;
   int open;
 
-  /** Null when it iterates over nothing. */
+  /** Null while there is no iteration. */
   private Iteration iteration;
 
   private final SplittableRandom iterations;
@@ -60,12 +60,12 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
 
   private long nextKeyNs;
 
-  /** Everything is well: no operation may fail any more. */
+  /** Whether all faults have ended, so that no operation may fail any more. */
   boolean mustSucceed;
 
   /**
-   * @param address where it looks for the server
-   * @param inside whether it lives in the process that serves there
+   * @param address of the server
+   * @param inside whether it lives in the server's process
    */
   ClientProcess(World world, ClientProcesses others, int number, String address, boolean inside) {
     this.world = world;
@@ -101,7 +101,7 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
     device.onActivity(node::wake);
   }
 
-  /** Who reads the files sits on the host of the server. */
+  /** Whether a client may read the files: it must run on the server's host. */
   private static boolean mayReadFiles(World world) {
     return world.configuration.network().readsOutlivePeer()
         && world.store.hasReaders()
@@ -126,7 +126,7 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
     try {
       work = client.doWork();
     } catch (Handler.Failure e) {
-      // Its user's own. A crash that a later handler met was kept behind it, and is lost with it.
+      // The handler's exception. A crash that a later handler caught is lost with it.
       device.requireAlive();
     }
     if (!world.healing
@@ -144,7 +144,7 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
     return work + iterate();
   }
 
-  /** Begins an iteration, or asks for its next key; sometimes only after a while. */
+  /** Begins an iteration, or asks for its next key, sometimes after a pause. */
   private int iterate() {
     if (iteration == null
         && world.store.iterates()
@@ -191,13 +191,13 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
     world.workload.iterationIsOver();
   }
 
-  /** It is closed in its next step. */
+  /** Makes it close in its next step. */
   void closeSoon() {
     closing = true;
     node.wake();
   }
 
-  /** Faults have ended: it works on. */
+  /** Ends faults: it works on. */
   void recover() {
     closing = false;
     device.crashAfterPosts(0);
@@ -211,7 +211,7 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
     try {
       client.close();
     } catch (Handler.Failure e) {
-      // Its user's own. A crash that a later handler met was kept behind it, and is lost with it.
+      // The handler's exception. A crash that a later handler caught is lost with it.
       device.requireAlive();
     }
     if (open > 0 || awaitsKey) {
@@ -222,7 +222,7 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
     crash();
   }
 
-  /** A handler submits; also to a client that is being closed, which refuses. */
+  /** Submits from a handler, perhaps to a client that is being closed, which refuses. */
   private void submit() {
     if (world.healing || world.workload.isDone() || open >= world.configuration.pipeline()) {
       return;
@@ -263,7 +263,7 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
     others.gone(this);
   }
 
-  /** The process that it lives in has ended. */
+  /** Ends with the process that it lives in. */
   void vanish() {
     giveUpIteration();
     node.kill();
@@ -281,7 +281,7 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
   public void entry(long token, MemorySegment key, MemorySegment value) {
     awaitsKey = false;
     if (device.isCrashed()) {
-      // It died while a handler before this one READ, which was told to the end.
+      // It died in a READ of an earlier handler, after which all outcomes are still told.
       return;
     }
     if (iteration == null) {
@@ -301,7 +301,7 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
     handler.told(this::submit);
   }
 
-  /** Before the next key is asked for. */
+  /** Pauses before the next key is asked for. */
   private void restFor(long ns) {
     nextKeyNs = world.time.nowNs() + iterations.nextLong(2 * ns);
     world.time.at(nextKeyNs, node::wake);
@@ -354,7 +354,7 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
     if (why instanceof ErdaException.Full full) {
       wasFull(full.what());
     }
-    // Who hammers at a server that is not there learns nothing, and costs the most.
+    // Retrying at once without a server would find no bugs, and is expensive to simulate.
     failures = Math.min(failures + 1, FAILURES_MAX);
     thinksUntilNs = world.time.nowNs() + thoughts.nextLong(FAILURE_PAUSE_NS << failures);
     handler.told(() -> {});
@@ -366,7 +366,7 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
       case TABLE -> world.counted(Fault.TABLE_FULL);
       case DISK -> world.counted(Fault.DISK_FULL);
       case CONNECTIONS, QUOTA -> {
-        // It does what was configured.
+        // The exception was configured.
       }
     }
   }

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
-/** The clients that live, those that take the place of the dead, and peers that send garbage. */
+/** The living clients, those that replace dead ones, and peers that send garbage. */
 final class ClientProcesses {
   private static final int SENDERS_MAX = 32;
 
@@ -16,7 +16,7 @@ final class ClientProcesses {
   private final BooleanSupplier serves;
   private final List<ClientProcess> living = new ArrayList<>();
 
-  /** Those that live in the process that serves. */
+  /** Clients that live in the server's process. */
   private final List<ClientProcess> inside = new ArrayList<>();
 
   private final List<GarbageSender> connectedSenders = new ArrayList<>();
@@ -24,14 +24,14 @@ final class ClientProcesses {
   private int nextClient = 1;
 
   /**
-   * @param serves whether there is a server that lives
+   * @param serves whether there is a living server
    */
   ClientProcesses(World world, BooleanSupplier serves) {
     this.world = world;
     this.serves = serves;
   }
 
-  /** Those that live, as they are now. */
+  /** A copy of the list of living clients. */
   List<ClientProcess> living() {
     return List.copyOf(living);
   }
@@ -75,21 +75,22 @@ final class ClientProcesses {
     return client;
   }
 
-  /** Clients of the process that serves at an address nobody else knows. */
+  /** Starts clients in the server's process, at an address that no other client uses. */
   void startInside(String address, int count) {
     for (int i = 0; i < count; i++) {
       inside.add(new ClientProcess(world, this, nextClient++, address, true));
     }
   }
 
-  /** That process has ended. */
+  /** Ends the clients of that process. */
   void endInside() {
     inside.forEach(ClientProcess::vanish);
     inside.clear();
   }
 
   /**
-   * The server is gone. Some are stopped just then, and go on when another process has the store.
+   * Handles the death of the server. Some clients are stopped at that moment, and go on when
+   * another process has the store.
    */
   void leftBehind() {
     if (world.mayHappen(Fault.STORE_OF_THE_LEFT) && world.network.model().readsOutlivePeer()) {
@@ -118,12 +119,12 @@ final class ClientProcesses {
     living().forEach(ClientProcess::crash);
   }
 
-  /** A client's process ended inside a post. */
+  /** Handles the end of a client's process inside a post. */
   void crashed(String place) {
     world.crashed(place, !serves.getAsBoolean());
   }
 
-  /** A client's process has ended: another one takes its place. */
+  /** Replaces a client whose process has ended. */
   void gone(ClientProcess client) {
     if (living.remove(client) && !world.healing) {
       world.time.after(world.random.nextLong(1L << world.random.nextInt(8, 22)), this::start);
@@ -135,7 +136,7 @@ final class ClientProcesses {
     return !connectedSenders.isEmpty();
   }
 
-  /** One at a time: they must not take the connections of those that have something to say. */
+  /** Starts a sender of garbage, one at a time so that it does not take clients' connections. */
   void startGarbageSender() {
     if (!connectedSenders.isEmpty() || senders == SENDERS_MAX) {
       return;

@@ -15,24 +15,24 @@ import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 
 /**
- * One run: what there is, what is asked of it, and what goes wrong.
+ * The configuration of one run: the system, the operations and the faults.
  *
- * @param domain of the server's memory; power fails only where the store promises to survive it
- * @param diskRegions files of regions that the disk has room for; 0: as many as there can be
- * @param doubles whether servers may double the table; half of them do then
+ * @param domain of the server's memory; power fails only if the store promises to survive it
+ * @param diskRegions files of regions that the disk has room for; 0: no limit
+ * @param doubles whether servers may double the table; then half of them do
  * @param clients at a time
- * @param readersPercent of the clients that get and do nothing else, while another one writes
- * @param keys that all of them use
- * @param twins whether keys share key words, two and two: they are {@link TwinKeys#KEY_BYTES} long
- *     then
- * @param keyBytesMax and {@code valueBytesMax} longest; of keys where there are no twins
- * @param operations until no more are begun
+ * @param readersPercent of the clients that only get, while another one writes
+ * @param keys that all clients use
+ * @param twins whether keys share key words, two and two: then they are {@link TwinKeys#KEY_BYTES}
+ *     long
+ * @param keyBytesMax and {@code valueBytesMax} longest; for keys only without twins
+ * @param operations in total
  * @param pipeline operations of a client in flight at most
  * @param mix of operations
- * @param faultGapNs between two faults, about; 0 = none
- * @param stepNs of a node with work
- * @param idleNs of a node without
- * @param drainNsMax what a drain takes at most, when it takes any time
+ * @param faultGapNs average time between two faults; 0 = none
+ * @param stepNs of a step with work
+ * @param idleNs between steps without work
+ * @param drainNsMax the longest time of a drain; it may also take none
  * @param drainFailedOdds under one opening in so many a drain fails, where drains may fail
  * @param faults that may happen
  */
@@ -62,25 +62,25 @@ public record Configuration(
   private static final int KEY_OPERATIONS_MAX = 12;
   private static final int READERS_PERCENT = 50;
 
-  /** Puts announce first in one of so many. */
+  /** In one of so many runs puts announce first. */
   private static final int ANNOUNCE_ODDS = 5;
 
-  /** Of those one in so many has writers whose stores land late. */
+  /** One in so many of these has writers whose stores land late. */
   private static final int LATE_WRITERS_ODDS = 4;
 
-  /** Clients leave in the middle in one of so many of the other runs. */
+  /** In one of so many of the other runs clients leave in the middle. */
   private static final int LEAVING_ODDS = 10;
 
-  /** Keys come and go, and tables shrink, in one of so many of the other runs. */
+  /** In one of so many of the other runs keys come and go, and tables shrink. */
   private static final int SHRINKING_ODDS = 15;
 
-  /** Entries are displaced beside iterations in one of so many of the runs that are left. */
+  /** In one of so many of the remaining runs entries are displaced beside iterations. */
   private static final int ITERATED_ODDS = 15;
 
-  /** One in so many; they take longer than the others. */
+  /** One in so many runs; they take longer than the others. */
   private static final int LEFT_BEHIND_ODDS = 24;
 
-  /** What kind of trouble a run looks for. */
+  /** The kind of problems that a run looks for. */
   private enum Shape {
     /** Several clients, few keys, many operations. */
     CONTENDED,
@@ -95,11 +95,11 @@ public record Configuration(
      * take their time.
      */
     MOVING,
-    /** Anything. */
+    /** All of them. */
     MIXED
   }
 
-  /** Draws one. */
+  /** Draws a configuration. */
   public static Configuration random(RandomGenerator random) {
     return random.nextInt(LEFT_BEHIND_ODDS) == 0 ? Scenarios.leftBehind(random) : shaped(random);
   }
@@ -107,8 +107,8 @@ public record Configuration(
   /**
    * The configuration of a seed: as {@link #random} draws it; in one run of some the puts announce
    * first, in one of some clients leave in the middle, in one of some keys come and go, so that
-   * tables shrink, and in one of some entries are displaced beside iterations. That is drawn
-   * beside, so that all others are what they were before.
+   * tables shrink, and in one of some entries are displaced beside iterations. These are drawn
+   * independently, so that all other seeds keep their configuration.
    */
   public static Configuration ofSeed(long seed) {
     Configuration drawn = random(new SplittableRandom(seed ^ 0x5EED_C0DEL));
@@ -134,7 +134,7 @@ public record Configuration(
         : drawn;
   }
 
-  /** The same with puts that announce first: the store promises nothing of power failures. */
+  /** A copy whose puts announce first, so that the store promises nothing about power failures. */
   public Configuration announcing() {
     Set<Fault> fewer = EnumSet.copyOf(faults);
     fewer.removeAll(EnumSet.of(Fault.PROMISE_RAISED, Fault.PROMISE_GIVEN_UP));
@@ -165,13 +165,13 @@ public record Configuration(
     int keys =
         switch (shape) {
           case CROWDED -> random.nextInt(22, 36);
-          // Few keys meet each other, many keep a log full of what is live.
+          // With few keys operations conflict, many keep a log full of live objects.
           case CLEANED -> random.nextInt(9, 65);
           case MOVING -> (int) store.buckets() + random.nextInt(12, 24);
           case CONTENDED, FULL, MIXED -> random.nextInt(1, 9);
         };
-    // No more operations of one key open at once than the checker decides with ease: where a head
-    // waits for space, all that are open may be of one key.
+    // Not more open operations of one key than the checker decides easily: when a head waits for
+    // space, all open operations may be of one key.
     int pipeline = Math.clamp(KEY_OPERATIONS_MAX / clients, 1, random.nextInt(1, 5));
     return new ConfigurationBuilder()
         .domain(domain(random))
@@ -181,7 +181,7 @@ public record Configuration(
         .doubles(shape != Shape.MOVING)
         .service(
             new ServiceOptions(
-                // Connections that were lost count until the server notices.
+                // Lost connections count until the server notices.
                 Math.max(random.nextInt(8, 40), 3 * clients),
                 1L << random.nextInt(18, 27),
                 1 << random.nextInt(10, 14),
@@ -229,7 +229,7 @@ public record Configuration(
     return new OperationMix(puts, deletes, random.nextInt(4) == 0 ? random.nextInt(10, 91) : 0);
   }
 
-  /** Where entries move, most networks are such that READs meet it. */
+  /** When entries move, most networks make READs overlap the moves. */
   private static NetworkModel network(Shape shape, RandomGenerator random) {
     NetworkModel network =
         random.nextInt(4) == 0 ? NetworkModel.PAPERS : NetworkModel.random(random);
@@ -263,14 +263,18 @@ public record Configuration(
     };
   }
 
-  /** Where a log is cleaned much, a third of them have a disk that is smaller than the log. */
+  /**
+   * When the log is cleaned often, a third of the runs have a disk that is smaller than the log.
+   */
   private static int diskRegions(Shape shape, StoreGeometry store, RandomGenerator random) {
     int regions = store.geometry().regionsMax();
     boolean cleaned = shape == Shape.CLEANED || shape == Shape.FULL;
     return cleaned && random.nextInt(3) == 0 ? random.nextInt(1, regions + 1) : 0;
   }
 
-  /** Half of them where most can be lost: memory whose caches are not durable. */
+  /**
+   * Half of the runs use the domain in which most can be lost: memory whose caches are not durable.
+   */
   private static PersistenceDomain domain(RandomGenerator random) {
     PersistenceDomain[] domains = PersistenceDomain.values();
     return random.nextBoolean()
@@ -291,7 +295,8 @@ public record Configuration(
       return new StoreGeometry(geometry, 1L << random.nextInt(1, 8));
     }
     if (shape == Shape.MOVING) {
-      // One head and small regions: cleaned often, which empties the entries of what was deleted.
+      // One head and small regions, which are cleaned often, so that deleted keys' entries are
+      // emptied.
       LogGeometry geometry = new LogGeometry(1, 1L << 16, 1 << 13, random.nextInt(2, 4));
       return new StoreGeometry(geometry, 1L << random.nextInt(3, 6));
     }
@@ -307,7 +312,7 @@ public record Configuration(
     return new StoreGeometry(geometry, 1L << buckets);
   }
 
-  /** The same with fewer. */
+  /** A copy with fewer of these. */
   Configuration with(int fewerClients, int fewerKeys, int fewerOperations, int shorterPipeline) {
     return new ConfigurationBuilder(this)
         .clients(fewerClients)
@@ -317,17 +322,17 @@ public record Configuration(
         .build();
   }
 
-  /** The same with other operations. */
+  /** A copy with another {@link #mix}. */
   Configuration withMix(OperationMix other) {
     return new ConfigurationBuilder(this).mix(other).build();
   }
 
-  /** The same with other faults. */
+  /** A copy with other {@link #faults}. */
   Configuration withFaults(Set<Fault> others) {
     return new ConfigurationBuilder(this).faults(others).build();
   }
 
-  /** The same with another store and more keys. */
+  /** A copy with another store and more keys. */
   Configuration withStore(StoreGeometry other, int moreKeys) {
     return new ConfigurationBuilder(this).store(other).keys(moreKeys).build();
   }

@@ -8,8 +8,8 @@ import io.erda.simulation.PersistenceDomain;
 import java.util.Set;
 
 /**
- * Makes a {@link Configuration} by the names of its components; those that are not set are the
- * other one's that it began with, or 0, or what is usual.
+ * Makes a {@link Configuration} by the names of its components. Components that are not set are
+ * those of the configuration that it began with, or defaults.
  */
 final class ConfigurationBuilder {
   private static final int DRAIN_FAILED_ODDS = 8;

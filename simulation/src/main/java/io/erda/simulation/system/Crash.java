@@ -7,11 +7,11 @@ import java.util.Locale;
  *
  * @param place class and method of the production code that called a seam, or {@code between steps}
  * @param recovering whether the server had not begun to serve
- * @param state what the store was in the middle of
+ * @param state the state of the store
  */
 public record Crash(String place, boolean recovering, ProtocolState state)
     implements Comparable<Crash> {
-  /** Names the place of a crash that struck no call. */
+  /** The place of a crash outside of any call. */
   static final String BETWEEN_STEPS = "between steps";
 
   /** The protocol's state in words. */

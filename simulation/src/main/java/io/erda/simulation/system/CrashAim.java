@@ -7,38 +7,38 @@ import io.erda.simulation.SimulatedDisk;
 import io.erda.simulation.SimulatedDisk.Aim;
 
 /**
- * Where the next crash of a server, or the next failure of its device, strikes: anywhere, or where
- * little happens and much can go wrong.
+ * Chooses where the next crash of a server, or the next failure of its device, strikes: anywhere,
+ * or in rare critical steps.
  */
 final class CrashAim {
   private static final int CROWD = 16;
 
-  /** A crash aims at these places. */
+  /** Number of the aim at these places. */
   private static final int RESIZED = 6;
 
-  /** Whoever stores both copies of a superblock has so many stores, flushes and drains. */
+  /** Storing both copies of a superblock takes this many stores, flushes and drains. */
   private static final int EVENTS_OF_SUPERBLOCK = 6;
 
-  /** Superblocks that say that a table is resized, or was. */
+  /** The most superblocks that a resizing stores. */
   private static final int RESIZINGS = 4;
 
-  /** A crash aims at these, in the middle of a resizing. */
+  /** Number of the aim in the middle of a resizing. */
   private static final int STRETCH = 10;
 
-  /** Where a table says which of its entries are being moved. */
+  /** The place of the table's word that names the stretch being moved. */
   private static final long STRETCH_WORD = 128;
 
   private static final int STRETCHES = 32;
 
-  /** What the move of a few entries stores, flushes and drains behind that, about. */
+  /** About as many stores, flushes and drains as moving a few entries takes afterwards. */
   private static final int EVENTS_OF_STRETCH = 24;
 
-  /** Of the bytes of a table, these are the intent to move or to remove an entry. */
+  /** The bytes of a table with the intent to move or to remove an entry. */
   private static final long INTENT = 64;
 
   private static final long INTENT_END = 112;
 
-  /** What a move stores and flushes of its intent. */
+  /** The stores and flushes of the intent in a move. */
   private static final int EVENTS_OF_INTENT = 10;
 
   private static final int MOVES = 4;
@@ -50,7 +50,7 @@ final class CrashAim {
     this.world = world;
   }
 
-  /** The server's process will crash inside one of its next events. */
+  /** Makes the server's process crash inside one of its next events. */
   void soon() {
     var random = world.random;
     SimulatedDisk disk = world.disk;
@@ -69,7 +69,7 @@ final class CrashAim {
           disk.crashAt(
               new Aim(LogFiles.REGIONS, 0, Long.MAX_VALUE, 1 + random.nextInt(4), further));
       case 3 -> disk.crashAfter(SimulatedDisk.Event.DRAIN, 1 + random.nextInt(20));
-      // The region map has changed, and its epoch not yet; or just so.
+      // The region map has changed, and its epoch has not, or just has.
       case 5 ->
           disk.crashAt(
               new Aim(
@@ -78,9 +78,9 @@ final class CrashAim {
                   Root.STRUCTURE_COUNTER_OFFSET,
                   1 + random.nextInt(3),
                   random.nextInt(2)));
-      // A file comes, goes or is renamed.
+      // A file is created, removed or renamed.
       case 7 -> disk.crashAfter(SimulatedDisk.Event.DIRECTORY, 1 + random.nextInt(4));
-      // A table begins to be resized, or is.
+      // The resizing of a table begins or ends.
       case RESIZED ->
           disk.crashAt(
               new Aim(
@@ -104,7 +104,7 @@ final class CrashAim {
     }
   }
 
-  /** The device will fail at some drain: at any, or where an entry moves. */
+  /** Makes the device fail at some drain: at any, or when an entry moves. */
   void drainFails() {
     var random = world.drains;
     if (world.configuration.keys() > CROWD && random.nextBoolean()) {
@@ -115,7 +115,7 @@ final class CrashAim {
     }
   }
 
-  /** Whether tables become larger and smaller all along. */
+  /** Whether tables grow and shrink in this run. */
   private boolean comeAndGo() {
     return world.configuration.mix().tides() > 0;
   }
@@ -136,14 +136,14 @@ final class CrashAim {
     return new Aim(StoreFiles.TABLE_PREFIX, INTENT, INTENT_END, count, further);
   }
 
-  /** Where keys crowd, entries move; elsewhere an intent is rare. */
+  /** The place to aim at: when keys crowd, entries move; otherwise an intent is rare. */
   private int place() {
     return world.random.nextInt(7) < 4 && world.configuration.keys() > CROWD
         ? 0
         : world.random.nextInt(10);
   }
 
-  /** Whether a table may double while who lost its server reads on. */
+  /** Whether a table may double while a client that lost its server reads on. */
   private boolean growsBesideReaders() {
     return world.configuration.doubles()
         && world.configuration.keys() > CROWD

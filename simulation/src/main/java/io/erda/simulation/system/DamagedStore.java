@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * A store whose medium may have changed since its last process ended: what an inspection says of
- * it, how an opening ends, and what a client that gets every key is told.
+ * A store whose medium may have changed since its last process ended: checks the report of an
+ * inspection, the end of an opening, and the results of getting every key.
  */
 final class DamagedStore implements StoreUnderTest.ClientEvents {
   private static final long STEP_NS = 1000;
@@ -24,10 +24,10 @@ final class DamagedStore implements StoreUnderTest.ClientEvents {
   private final List<String> findings = new ArrayList<>();
   private final boolean[] named;
 
-  /** Each key's value before the store was stopped; null where a key has none. */
+  /** Each key's value before the store was stopped; null when a key has none. */
   private final byte[][] truth;
 
-  /** Whether something was found whose key can't be told. */
+  /** Whether damage was found whose key is unknown. */
   private boolean unnamed;
 
   private boolean ended;
@@ -52,7 +52,7 @@ final class DamagedStore implements StoreUnderTest.ClientEvents {
     unnamed |= !known;
   }
 
-  /** Notes what every key is, as the server says that lives; all is well. */
+  /** Notes the value of every key, from the living server; there are no faults now. */
   void noteTruth() {
     StoreUnderTest.Client client = connect();
     for (int key = 0; key < truth.length && !world.failed(); key++) {
@@ -70,7 +70,10 @@ final class DamagedStore implements StoreUnderTest.ClientEvents {
     return world.disk.image(RECORD) != null;
   }
 
-  /** Nothing has changed since the store was stopped: nothing is found, and everything is there. */
+  /**
+   * Requires that nothing is found and everything is there, because nothing has changed since the
+   * store was stopped.
+   */
   void requireSound() throws IOException {
     requireAccounted(-1, "nothing");
     if (!world.failed() && !findings.isEmpty()) {
@@ -79,12 +82,12 @@ final class DamagedStore implements StoreUnderTest.ClientEvents {
   }
 
   /**
-   * One thing has changed since the store was stopped in order. Its tables were proven then, and
-   * its objects have checksums: so no get may ever be answered wrongly, and what is refused is
-   * known to an inspection.
+   * Requires that damage is noticed: one thing has changed since the store was stopped in order.
+   * Its tables were proven then, and its objects have checksums: so no get may return a wrong
+   * value, and an inspection must report each key whose get fails.
    *
    * @param damaged the key whose committed object was hit, or -1
-   * @param fault what has changed, for people
+   * @param fault what has changed, for messages
    */
   void requireAccounted(int damaged, String fault) throws IOException {
     boolean inspected = inspect(fault);
@@ -125,10 +128,10 @@ final class DamagedStore implements StoreUnderTest.ClientEvents {
   }
 
   /**
-   * Twins share a key word. A look-up of one that has no value meets the damaged object of the
-   * other; no entry and no object tells of it, so the other alone is named. And where the only
-   * object of one is damaged, and older ones of the other are left, which has no value any more,
-   * that is named in its place (docs/consistency.md).
+   * Twins share a key word. A look-up of a key without a value finds the damaged object of the
+   * other; no entry and no object has the first key, so only the other is named. And when the only
+   * object of one is damaged, and older objects of the other are left, which has no value any more,
+   * the other is named instead (docs/consistency.md).
    */
   private boolean isNamed(int key) {
     int twin = key ^ 1;
@@ -152,7 +155,10 @@ final class DamagedStore implements StoreUnderTest.ClientEvents {
     return value == null ? "absent" : "a value of " + value.length + " bytes";
   }
 
-  /** Returns whether there is a verdict; no, where a structure of the store can't be read. */
+  /**
+   * Inspects the store. Returns whether there is a verdict; false when a structure of the store
+   * can't be read.
+   */
   private boolean inspect(String fault) {
     try {
       host.inspectCopy(this::found);
@@ -166,14 +172,14 @@ final class DamagedStore implements StoreUnderTest.ClientEvents {
   }
 
   /**
-   * Opens it as it is, after a process that was killed.
+   * Opens the store unchanged, after a process that was killed.
    *
    * @param damaged the key whose committed object was hit, or -1
    */
   void requireNamed(int damaged) throws IOException {
     StoreUnderTest.Server core = open(false);
     if (core == null) {
-      // It says what is wrong and refuses to serve.
+      // The opening fails and says why.
       return;
     }
     if (damaged >= 0 && findings.isEmpty()) {
@@ -186,9 +192,9 @@ final class DamagedStore implements StoreUnderTest.ClientEvents {
   }
 
   /**
-   * Returns null where it is refused.
+   * Opens the store. Returns null when that is refused.
    *
-   * @param inspected what the opening finds is no news
+   * @param inspected whether the inspection has reported what the opening finds
    */
   private StoreUnderTest.Server open(boolean inspected) throws IOException {
     try {
@@ -228,7 +234,7 @@ final class DamagedStore implements StoreUnderTest.ClientEvents {
   }
 
   /**
-   * @param core who is stepped with the client; null where the server steps by itself
+   * @param core the server to step with the client; null when the server steps by itself
    */
   private void get(StoreUnderTest.Server core, StoreUnderTest.Client client, int key) {
     ended = false;

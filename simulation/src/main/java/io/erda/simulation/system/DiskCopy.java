@@ -13,8 +13,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A copy of the files of a disk, seen on the same machine: who looks at a store maps it privately,
- * so that nothing that is stored there reaches the files.
+ * A copy of the files of a disk, seen on the same machine: an inspection maps a store privately, so
+ * that none of its stores reaches the files.
  */
 final class DiskCopy extends ForwardingDirectory {
   private final SimulatedDisk disk;
@@ -47,7 +47,7 @@ final class DiskCopy extends ForwardingDirectory {
     return super.exists(name) || isEmpty(name);
   }
 
-  /** Empty files can't be mapped. */
+  /** Handles empty files, which can't be mapped. */
   @Override
   public PersistentMemory open(String name) throws IOException {
     if (!super.exists(name) && isEmpty(name)) {
@@ -63,7 +63,7 @@ final class DiskCopy extends ForwardingDirectory {
     return names.stream().distinct().sorted().toList();
   }
 
-  /** The disk's own count of them is not to be seen; any view tells. */
+  /** The boot, from any view, because the disk's own count is not accessible. */
   @Override
   public int boot() {
     return disk.directory().boot();

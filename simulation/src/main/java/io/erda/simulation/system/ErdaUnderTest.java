@@ -34,28 +34,31 @@ import java.util.random.RandomGenerator;
 
 /** Erda's own server and client cores, as they run in production. */
 public final class ErdaUnderTest implements StoreUnderTest {
-  /** Steps of the server from one request to clean to the next, about. */
+  /** About how many steps of the server there are between two requests to clean. */
   private static final int ASKS_SHARE = 1024;
 
   private final StoreGeometry geometry;
   private final ServiceOptions service;
   private final ClientOptions clientOptions;
 
-  /** The store of the process that lives, or of the one before. */
+  /** The store of the current process, or of the one before. */
   private StoreEngine engine;
 
   private StoreEngine before;
 
-  /** What servers are told to promise; null: nothing is said. */
+  /** The promise that servers are opened with; null: none. */
   private Promise wanted;
 
-  /** Regions that servers are told the log may have; 0: nothing is said. */
+  /** The number of regions that servers are opened with; 0: none. */
   private int wantedRegions;
 
-  /** How many it may have by now: one number, or more where openings were killed in the middle. */
+  /**
+   * The number of regions that the log may have now; several numbers when openings were killed in
+   * the middle.
+   */
   private final Set<Integer> regionsPossible = new HashSet<>();
 
-  /** Whether the last opening was refused what it asked for. */
+  /** Whether the last opening refused the requested capacity. */
   private boolean capacityRefused;
 
   private final boolean doubles;
@@ -66,15 +69,15 @@ public final class ErdaUnderTest implements StoreUnderTest {
     this(geometry, true, service, clientOptions, UnaryOperator.identity());
   }
 
-  /** Makes a system as a run was configured. */
+  /** Makes a system for a configuration. */
   public ErdaUnderTest(Configuration configuration) {
     this(configuration, UnaryOperator.identity());
   }
 
   /**
-   * Makes a system as a run was configured.
+   * Makes a system for a configuration.
    *
-   * @param overEntries wraps what the cleaner sees of the table
+   * @param overEntries wraps the cleaner's view of the table
    */
   public ErdaUnderTest(Configuration configuration, UnaryOperator<Entries> overEntries) {
     this(
@@ -100,15 +103,15 @@ public final class ErdaUnderTest implements StoreUnderTest {
   }
 
   /**
-   * Servers that start from now on are told to promise this; null, as in the beginning: nothing is
-   * said, so the store keeps what it promised before.
+   * Sets the promise that servers are opened with from now on; null, as at the beginning: the store
+   * keeps its promise.
    */
   @Override
   public void wanted(Promise promise) {
     wanted = promise;
   }
 
-  /** What the store promises that was opened last. */
+  /** The promise of the store that was opened last. */
   @Override
   public Promise promise() {
     return engine.promise();
@@ -124,7 +127,7 @@ public final class ErdaUnderTest implements StoreUnderTest {
     return engine == null ? geometry.geometry().regionsMax() : engine.log().geometry().regionsMax();
   }
 
-  /** What is asked of a store: a capacity that is too small is asked for once, and refused. */
+  /** The wishes for a store: a capacity that is too small is requested once, and refused. */
   private StoreWishes wishes(MemoryDirectory directory) throws IOException {
     capacityRefused = false;
     if (wantedRegions == 0) {
@@ -153,7 +156,7 @@ public final class ErdaUnderTest implements StoreUnderTest {
     return wishes;
   }
 
-  /** The log may have as many regions as was asked for last, and has no more than these. */
+  /** Requires that the log may have the requested number of regions, and has no more. */
   private void requireCapacityKept() {
     int now = regionsMax();
     boolean asked = wantedRegions != 0 && !capacityRefused;
@@ -294,9 +297,9 @@ public final class ErdaUnderTest implements StoreUnderTest {
   }
 
   /**
-   * What a restart may cost is what a head's high-water mark was ahead: the end of a segment that
-   * was skipped, an extent, and a step; and what the cleaner was just setting aside. And nothing
-   * that was handed out before is handed out again. Looks into the memory of the dead process.
+   * Requires that a restart loses no more space than the head's high-water mark was ahead: the end
+   * of a skipped segment, an extent, and a step; and the space that the cleaner was setting aside.
+   * And that no space is handed out twice. Reads the memory of the dead process.
    */
   private void requireNoSpaceLost(MemoryDirectory directory) throws IOException {
     LogStore log = engine.log();
@@ -336,9 +339,9 @@ public final class ErdaUnderTest implements StoreUnderTest {
   }
 
   /**
-   * A few slots a step, so that tables of a few buckets take many steps to double. Half of the
-   * servers don't double theirs: their entries are displaced. Some halve a table as soon as it can
-   * be halved, and those that find no room in the smaller one turn round.
+   * Moves a few slots in a step, so that tables of a few buckets take many steps to double. Half of
+   * the servers don't double their tables, whose entries are displaced instead. Some halve a table
+   * as soon as possible, and turn around when the smaller one has no room.
    */
   private TableGrowthOptions growthOptions(RandomGenerator random) {
     return new TableGrowthOptions(

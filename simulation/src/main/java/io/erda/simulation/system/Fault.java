@@ -1,7 +1,7 @@
 package io.erda.simulation.system;
 
 /**
- * What a simulation does to a system. Counted when it really happened, not when it was asked for.
+ * The faults that a simulation injects. Counted when it really happened, not when it was asked for.
  */
 public enum Fault {
   /** The server's process ends between two steps. */
@@ -11,32 +11,32 @@ public enum Fault {
    * serves.
    */
   SERVER_CRASH_IN_STORE,
-  /** The server's process ends inside one of these while it starts. */
+  /** The server's process ends inside one of these events while it starts. */
   SERVER_CRASH_IN_RECOVERY,
   /** The server is stopped in order: it closes the store. */
   SERVER_STOP,
   /**
-   * A process opens the store for itself and clients of its own, while those of the server before
+   * A process opens the store for itself and its own clients, while clients of the server before
    * live on.
    */
   EMBEDDED_OPENING,
-  /** A client of a server that died begins to store into its memory after that. */
+  /** A client of a dead server begins to store into that server's memory. */
   STORE_OF_THE_LEFT,
-  /** An opening promises that everything survives a power failure, what was stored before too. */
+  /** An opening promises that everything survives a power failure, earlier stores too. */
   PROMISE_RAISED,
   /** An opening asks for less than the store has promised. */
   PROMISE_GIVEN_UP,
-  /** The store is inspected while nobody has it open. */
+  /** The store is inspected while no process has it open. */
   INSPECTION,
-  /** The server's host loses its power: comes on top of one of the crashes. */
+  /** The server's host loses its power, in addition to one of the crashes. */
   POWER_FAILURE,
-  /** A power failure takes what the host knew of the keys of registered memory. */
+  /** A power failure loses the host's table of keys of registered memory. */
   KEYS_LOST,
   /** The server's process stops for a while. */
   SERVER_PAUSE,
   /** A client's process ends. */
   CLIENT_CRASH,
-  /** A client's process ends while it posts: at each step of a put, as it comes. */
+  /** A client's process ends inside a post, at any step of a put. */
   CLIENT_CRASH_IN_POST,
   /** A client's process stops for a while. */
   CLIENT_PAUSE,
@@ -44,11 +44,11 @@ public enum Fault {
   CLIENT_SLOW,
   /** A client is closed in order while its operations are in flight. */
   CLIENT_CLOSE,
-  /** A handler submits the next operation while it is told of the end of another. */
+  /** A handler submits the next operation while it is told the end of another one. */
   HANDLER_SUBMITS,
   /** A handler throws. */
   HANDLER_THROWS,
-  /** A peer sends what is no request: its connection has to end. */
+  /** A peer sends bytes that are no request: its connection must end. */
   CLIENT_GARBAGE,
   /** A client sees no completions for a while, then all of them. */
   COMPLETIONS_DELAYED,
@@ -73,14 +73,14 @@ public enum Fault {
   /** A file is as it was earlier, at the end. */
   FILE_OLDER,
   /**
-   * The device fails to write what was flushed, once and from then on; counted when the server
-   * takes no more puts because of it.
+   * The device fails to write flushed words, once and from then on; counted when the server takes
+   * no more puts because of it.
    */
   DRAIN_FAILED,
-  /** A file that nothing needs any more can't be removed; the server goes on. */
+  /** A file that is not needed any more can't be removed; the server goes on. */
   REMOVAL_FAILED,
-  /** An opening lets the log grow to more than until then. */
+  /** An opening raises the log's capacity. */
   CAPACITY_RAISED,
-  /** An opening lets the log grow to less than until then. */
+  /** An opening lowers the log's capacity. */
   CAPACITY_LOWERED
 }

@@ -2,9 +2,12 @@ package io.erda.simulation.system;
 
 import java.util.SplittableRandom;
 
-/** What goes wrong at any time while clients work, one fault after the other, by the seed. */
+/** Injects faults while clients work, one after the other, by the seed. */
 final class FaultInjector {
-  /** Whoever opens next arms {@link Fault#DRAIN_FAILED}, and those behind it. */
+  /**
+   * Number of faults that are injected here. {@link Fault#DRAIN_FAILED} and the later ones are
+   * armed by the next opening.
+   */
   private static final int FAULTS = Fault.DRAIN_FAILED.ordinal();
 
   private static final Fault[] ALL = Fault.values();
@@ -19,7 +22,7 @@ final class FaultInjector {
     this.clients = clients;
   }
 
-  /** The next fault comes after a gap, and others after it until faults end. */
+  /** Schedules the next fault after a gap, and so on until faults end. */
   void nextFault() {
     world.time.after(
         1 + world.random.nextLong(2 * world.configuration.faultGapNs()),
@@ -39,7 +42,7 @@ final class FaultInjector {
     SplittableRandom random = world.random;
     switch (fault) {
       case SERVER_CRASH -> host.crash();
-      // While it serves or while it starts: as it comes.
+      // It strikes while the server serves or while it starts, by chance.
       case SERVER_CRASH_IN_STORE, SERVER_CRASH_IN_RECOVERY -> host.crashSoon();
       case POWER_FAILURE -> host.loseWithPower();
       case SERVER_PAUSE -> {
@@ -101,7 +104,7 @@ final class FaultInjector {
           CAPACITY_LOWERED,
           HANDLER_SUBMITS,
           HANDLER_THROWS -> {
-        // Whoever opens next, clients and their handlers see to these.
+        // The next opening, clients and their handlers inject these.
       }
       case LOG_FULL,
           TABLE_FULL,
@@ -111,7 +114,7 @@ final class FaultInjector {
           ZEROED,
           FILE_MISSING,
           FILE_OLDER -> {
-        // The workload sees to the first two, the end to the others.
+        // The workload injects the first two, the end of the run the others.
       }
     }
   }

@@ -20,15 +20,15 @@ import java.util.random.RandomGenerator;
 
 /**
  * A peer that connects as a client does, sends requests whose bodies are garbage and takes no
- * answer, then bytes that are no request at all. The server has to end the connection: a device
- * lets nothing land that is stored over one that was ended.
+ * answer, then bytes that are no request at all. The server has to end the connection, over which
+ * later stores must not land.
  */
 final class GarbageSender implements CompletionHandler, AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofMillis(50);
   private static final int COMPLETIONS_MAX = 16;
   private static final int REQUESTS_MAX = 8;
 
-  /** Types that are sent: 0, every one of the protocol, and one that no server knows. */
+  /** The number of types that are sent: 0, every one of the protocol, and an unknown one. */
   private static final int TYPES = Message.TYPE_MAX + 2;
 
   final SimulatedDevice device;
@@ -53,12 +53,12 @@ final class GarbageSender implements CompletionHandler, AutoCloseable {
     queuePair = device.connect(address, Handshake.encode(hello), TIMEOUT);
   }
 
-  /** Sets what is called when its connection has ended, or can't begin. */
+  /** Sets a listener that is called when its connection has ended, or could not be made. */
   void onEnd(Runnable listener) {
     onEnd = listener;
   }
 
-  /** One step. Returns 0 when there was nothing to do. */
+  /** Takes one step. Returns 0 when there was nothing to do. */
   int doWork() {
     int work = queuePair.poll(this, COMPLETIONS_MAX);
     if (ended) {
@@ -79,7 +79,7 @@ final class GarbageSender implements CompletionHandler, AutoCloseable {
     long at = (long) requestsLeft * Protocol.MESSAGE_BYTES_MAX;
     int length = random.nextInt(Message.HEADER_BYTES, Protocol.MESSAGE_BYTES_MAX + 1);
     if (random.nextBoolean()) {
-      // About as long as requests are.
+      // About the length of real requests.
       length = 8 * random.nextInt(Message.HEADER_BYTES / 8, 8);
     }
     byte[] garbage = new byte[length];

@@ -2,11 +2,11 @@ package io.erda.simulation.system;
 
 import java.util.SplittableRandom;
 
-/** What the code of a client's user does when it is told of an operation's end. */
+/** The behaviour of a client's handler when it is told the end of an operation. */
 final class Handler {
   private static final int ODDS = 4;
 
-  /** What it throws. */
+  /** The exception that a handler throws. */
   static final class Failure extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -20,7 +20,7 @@ final class Handler {
   private final int submitsOdds;
   private final int throwsOdds;
 
-  /** Half of the clients have handlers that do no such thing. */
+  /** Makes a handler; for half of the clients it does nothing special. */
   Handler(World world) {
     this.world = world;
     random = world.doors.split();
@@ -35,9 +35,9 @@ final class Handler {
   }
 
   /**
-   * An operation was told.
+   * Handles the end of an operation.
    *
-   * @param submit begins another one where there is room for it
+   * @param submit begins another operation if there is room for it
    */
   void told(Runnable submit) {
     if (submitsOdds > 0 && random.nextInt(submitsOdds) == 0) {

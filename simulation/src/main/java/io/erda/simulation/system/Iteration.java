@@ -5,10 +5,10 @@ import io.erda.simulation.history.Operation;
 import java.lang.foreign.MemorySegment;
 
 /**
- * An iteration of one client over the store, as the history knows it: a get of each key that begins
- * with the iteration. That of a key that was given ends then, with its value; those of all others
- * end with the iteration, and found nothing. So what an iteration promises is that all of these
- * gets are linearizable, and that no key is given twice: a key that had a value all the while can't
+ * An iteration of one client over the store, recorded in the history as a get of each key that
+ * begins with the iteration. The get of a key that was given ends at that time, with its value; the
+ * others end with the iteration, and find nothing. So the promise of an iteration is that all these
+ * gets are linearizable, and that no key is given twice: a key that had a value all the time can't
  * have been absent.
  */
 final class Iteration {
@@ -27,7 +27,7 @@ final class Iteration {
     }
   }
 
-  /** A key was given. */
+  /** Notes that a key was given. */
   void gave(MemorySegment keyBytes, MemorySegment value) {
     int key = workload.keyOf(keyBytes);
     if (key < 0) {
@@ -41,7 +41,7 @@ final class Iteration {
     }
   }
 
-  /** It came to its end. */
+  /** Notes the end of the iteration. */
   void ended() {
     for (int get : gets) {
       if (get >= 0) {
@@ -50,7 +50,10 @@ final class Iteration {
     }
   }
 
-  /** It was given up: of the keys that were not given nothing is known. */
+  /**
+   * Notes that the iteration was given up: the gets of keys that were not given have an unknown
+   * outcome.
+   */
   void givenUp() {
     for (int get : gets) {
       if (get >= 0) {

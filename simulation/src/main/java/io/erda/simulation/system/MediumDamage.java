@@ -10,9 +10,9 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
- * How the last process ends, and what its medium does behind it; the next process has to notice. A
- * process that was killed is followed by damage; one that was stopped in order by damage or by a
- * power failure.
+ * The end of the last process, and a change of its medium afterwards, which the next process has to
+ * notice. A process that was killed is followed by damage; one that was stopped in order by damage
+ * or by a power failure.
  */
 final class MediumDamage {
   private static final int PAGE_BYTES = 4096;
@@ -23,7 +23,7 @@ final class MediumDamage {
   private final DamagedStore store;
   private final Map<String, byte[]> kept = new HashMap<>();
 
-  /** What was done to the medium, for people. */
+  /** The change of the medium, for messages. */
   private String done = "nothing";
 
   MediumDamage(World world, ServerHost host) {
@@ -33,7 +33,7 @@ final class MediumDamage {
     this.store = new DamagedStore(world, host, random.split());
   }
 
-  /** The last process ends, and its medium is struck. */
+  /** Ends the last process, and changes its medium. */
   void strike() {
     world.disk.onDrain(() -> {});
     try {
@@ -56,7 +56,8 @@ final class MediumDamage {
   }
 
   /**
-   * Behind a stop in order, one fault or a power failure, where that is promised to be survived.
+   * Stops the process in order, then injects one fault, or a power failure if surviving it is
+   * promised.
    */
   private void stopThen(boolean fault) throws IOException {
     if (!world.mayHappen(Fault.SERVER_STOP) || (fault && !world.mayHappen(Fault.BYTE_CORRUPTED))) {
@@ -68,7 +69,7 @@ final class MediumDamage {
     }
     host.stopForDamage();
     if (!store.hasRecord()) {
-      // A full disk has no room for it: then it is a store that was killed.
+      // A full disk may have no room for the record: then the store counts as killed.
       if (world.configuration.diskRegions() == 0) {
         world.fail("a server that was stopped left no record of it");
       }
@@ -84,7 +85,7 @@ final class MediumDamage {
     }
   }
 
-  /** One fault. Returns the key whose committed object it hit, or -1. */
+  /** Injects one fault. Returns the key whose committed object it hit, or -1. */
   private int fault() throws IOException {
     switch (random.nextInt(8)) {
       case 0 -> zero();
@@ -144,7 +145,7 @@ final class MediumDamage {
     world.disk.corrupt(name, at, there ^ value);
   }
 
-  /** Keeps what the files of the store are now, to be put back at the end. */
+  /** Keeps the current files of the store, to be put back at the end. */
   void keep() {
     for (String name : world.disk.names()) {
       kept.put(name, world.disk.image(name).toArray(ValueLayout.JAVA_BYTE));
@@ -171,7 +172,10 @@ final class MediumDamage {
     return random.nextBoolean() ? 1 << random.nextInt(8) : 1 + random.nextInt(255);
   }
 
-  /** Most bytes are in regions, most meaning is in the other files. */
+  /**
+   * A file, chosen so that the small files with most of the structure are likely, too: most bytes
+   * are in regions.
+   */
   private String anyFile() {
     List<String> names = world.disk.names();
     String name = names.get(random.nextInt(names.size()));
@@ -181,7 +185,7 @@ final class MediumDamage {
     return name;
   }
 
-  /** Rather where something is said than in what is left empty; a multiple of 8. */
+  /** A word, preferably one that is in use; its offset is a multiple of 8. */
   private long anyWord(String name) throws IOException {
     MemorySegment image = world.disk.image(name);
     long words = (world.disk.length(name) + Long.BYTES - 1) / Long.BYTES;
@@ -206,7 +210,7 @@ final class MediumDamage {
     world.disk.setLength(name, length);
   }
 
-  /** Where a key has an older version that fits: the medium puts it where the newest one lies. */
+  /** If a key has an older version that fits, stores it where the newest one lies. */
   private boolean misplace(int key, StoreView.Place place) throws IOException {
     StoreView.Place older = world.view.older(world.workload.key(key));
     if (!world.configuration.faults().contains(Fault.OBJECT_MISPLACED)

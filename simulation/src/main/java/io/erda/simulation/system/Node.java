@@ -7,8 +7,8 @@ import java.util.function.IntSupplier;
 import java.util.random.RandomGenerator;
 
 /**
- * A simulated process: a state machine that is stepped again and again, soon while it has work, and
- * when its device has news or after its idle time otherwise.
+ * A simulated process: a state machine that is stepped repeatedly, soon while it has work, and
+ * otherwise when its device has news or after its idle time.
  */
 final class Node {
   private final VirtualTime time;
@@ -23,7 +23,7 @@ final class Node {
   private int slowness = 1;
   private long slowUntilNs;
 
-  /** Numbers the step that is scheduled; an event of another number was overtaken by one. */
+  /** The number of the scheduled step; an event with an earlier number was superseded. */
   private long schedule;
 
   private long scheduledNs;
@@ -32,7 +32,7 @@ final class Node {
   /**
    * @param step returns 0 when there was nothing to do
    * @param onCrash called when a step ended in {@link SimulatedCrash}; the node is dead by then
-   * @param stepNs what a step with work takes, about
+   * @param stepNs about how long a step with work takes
    * @param idleNs how long a node without work sleeps at most
    */
   Node(
@@ -59,23 +59,23 @@ final class Node {
     return steps;
   }
 
-  /** No further step. */
+  /** Ends the stepping. */
   void kill() {
     dead = true;
   }
 
-  /** No step for a while. */
+  /** Stops the stepping for a while. */
   void pause(long ns) {
     pausedUntilNs = Math.max(pausedUntilNs, time.nowNs() + ns);
   }
 
-  /** Its steps take so many times as long for a while. */
+  /** Makes its steps take several times as long for a while. */
   void slowDown(int factor, long ns) {
     slowness = factor;
     slowUntilNs = time.nowNs() + ns;
   }
 
-  /** Neither paused nor slow any more. */
+  /** Ends a pause or slowness. */
   void recover() {
     pausedUntilNs = 0;
     slowUntilNs = 0;
@@ -84,7 +84,10 @@ final class Node {
     }
   }
 
-  /** Does something of this process's outside of its steps: while time passes in it, none comes. */
+  /**
+   * Runs an action of this process outside of its steps: no step comes while time passes in the
+   * action.
+   */
   void act(Runnable action) {
     boolean was = stepping;
     stepping = true;
@@ -95,9 +98,10 @@ final class Node {
     }
   }
 
-  /** There is news for it. */
+  /** Wakes it, because there is news. */
   void wake() {
-    // What would not come earlier is not scheduled: it would only pile up behind a pause.
+    // A step that would not come earlier is not scheduled: such steps would accumulate during a
+    // pause.
     if (!dead && scheduledNs > Math.max(time.nowNs() + 2 * takesNs(stepNs), pausedUntilNs)) {
       schedule(stepNs);
     }
@@ -118,7 +122,7 @@ final class Node {
     if (dead || number != schedule) {
       return;
     }
-    // Time passes within a step, too: while it waits for a drain.
+    // Time also passes within a step, while it waits for a drain.
     if (stepping || time.nowNs() < pausedUntilNs) {
       schedule(stepNs);
       return;

@@ -5,8 +5,8 @@ import io.erda.protocol.Promise;
 import io.erda.simulation.PersistenceDomain;
 
 /**
- * What the store promises, opening by opening, and whether the power may fail: where files are
- * ordinary ones, it may only while the promise is kept.
+ * The promise of the store for each opening, and whether the power may fail: on ordinary files only
+ * while the promise is kept.
  */
 final class Promises {
   private static final int ODDS = 5;
@@ -32,12 +32,12 @@ final class Promises {
             && domain.survives() == Survives.POWER_FAILURE;
   }
 
-  /** Whether everything that was acknowledged has to survive a power failure now. */
+  /** Whether everything acknowledged must now survive a power failure. */
   boolean kept() {
     return kept;
   }
 
-  /** What the next opening asks for; null: nothing. */
+  /** The promise that the next opening asks for; null: none. */
   Promise next() {
     if (!ordinary) {
       return null;
@@ -54,7 +54,7 @@ final class Promises {
     return null;
   }
 
-  /** An opening has succeeded. */
+  /** Notes that an opening has succeeded. */
   void opened(Promise promise) {
     first = false;
     if (!ordinary) {

@@ -11,7 +11,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * What the store was in the middle of, as the bytes of its files say. Where several hold, the first
+ * The state of the protocol that the bytes of a store's files show. When several hold, the first
  * one counts.
  */
 public enum ProtocolState {
@@ -19,23 +19,23 @@ public enum ProtocolState {
   CREATING,
   /** The table's intent is valid. */
   DISPLACING,
-  /** A region's file is there that no record names. */
+  /** There is a region's file that no record names. */
   LINKING,
   /** A region is retired and its file is still there. */
   RETIRING,
   /** One version word is pending. */
   ONE_PENDING,
-  /** Several are. */
+  /** Several version words are pending. */
   SEVERAL_PENDING,
   /** Entries are moved into a larger table, or its file is there. */
   DOUBLING,
   /** Entries are moved into a smaller table. */
   HALVING,
-  /** Space is set aside for what is live in a region. */
+  /** Space is reserved for the live objects of a region. */
   CLEANING,
-  /** Nothing of the above, and a power failure would lose words. */
+  /** None of the above, and a power failure would lose words. */
   UNDRAINED,
-  /** Everything that was stored is durable. */
+  /** All stores are durable. */
   QUIET;
 
   private static final ValueLayout.OfLong WORD =
@@ -105,7 +105,8 @@ public enum ProtocolState {
   }
 
   /**
-   * Whether a record begins there: a file that is being made longer may end in the middle of one.
+   * Whether a whole record begins there: a file that is being lengthened may end in the middle of
+   * one.
    */
   private static boolean isRecord(MemorySegment regions, long at) {
     return regions != null && at + RECORD_BYTES <= regions.byteSize();

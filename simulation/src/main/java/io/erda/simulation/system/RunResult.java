@@ -5,22 +5,22 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What came of one run; {@link RunResultBuilder} makes it.
+ * The result of one run; {@link RunResultBuilder} makes it.
  *
  * @param operations invoked
- * @param ok of them acknowledged, with a result
- * @param unknown of them of unknown outcome
+ * @param ok operations acknowledged, with a result
+ * @param unknown operations of unknown outcome
  * @param simulatedNs virtual time that passed
- * @param crashes of server and clients, by where they struck
- * @param places of the server's production code that called its memory, in runs that watch it; else
- *     empty
- * @param history null, or of a run that failed what everyone did, and what the memory held
+ * @param crashes of server and clients, by place
+ * @param places of the server's production code that called its memory, in runs that record them;
+ *     else empty
+ * @param history null, or for a failed run the history and the content of the memory
  * @param cleanings regions that were cleaned
  * @param doublings of the table
  * @param halvings of the table
  * @param halvingsTurned halvings of the table that found no room and went back
- * @param moves of entries, by what the root counts: one for each table at each start among them
- * @param failure null, or what went wrong, for people
+ * @param moves of entries, as the root counts them, including one for each table at each start
+ * @param failure null, or a description of the failure
  */
 public record RunResult(
     long seed,
@@ -40,7 +40,7 @@ public record RunResult(
     long halvingsTurned,
     long moves,
     String failure) {
-  /** Failure, configuration and how to run it again. */
+  /** The failure, the configuration, and the command that runs it again. */
   public String report() {
     return "seed "
         + seed

@@ -5,8 +5,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Makes a {@link RunResult} by the names of its components; those that are not set are the other
- * one's that it began with, or 0, empty or null.
+ * Makes a {@link RunResult} by the names of its components. Components that are not set are those
+ * of the result that it began with, or 0, empty or null.
  */
 public final class RunResultBuilder {
   private long seed;
@@ -110,7 +110,7 @@ public final class RunResultBuilder {
     return this;
   }
 
-  /** Sets how often the table was halved, and how often that turned round. */
+  /** Sets how often the table was halved, and how often a halving turned around. */
   public RunResultBuilder halvings(long done, long turned) {
     halvings = done;
     halvingsTurned = turned;

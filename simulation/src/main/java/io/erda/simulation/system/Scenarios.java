@@ -13,14 +13,14 @@ import java.util.EnumSet;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 
-/** Runs of one kind, in which something happens all the time that is rare in others. */
+/** Runs of special kinds, in which rare situations happen all the time. */
 public final class Scenarios {
   private Scenarios() {}
 
   /**
    * Puts announce first, all of one key or two, and connections are lost in the middle of a WRITE,
-   * which goes on when the server has judged what was announced; others read meanwhile, and take
-   * their time.
+   * which goes on after the server has judged the announced put; other clients read slowly
+   * meanwhile.
    */
   public static Configuration lateWriters(RandomGenerator random) {
     NetworkModel network =
@@ -55,10 +55,10 @@ public final class Scenarios {
   }
 
   /**
-   * A full table of keys that mostly stay as they are, among which a few come and go: entries are
-   * displaced all the time beside iterations, to which what stays is known, and READs take their
-   * time; and servers die in the middle of that. Values are short: in a full log there are no puts,
-   * and nothing moves.
+   * A full table of keys most of which keep their value, while a few come and go: entries are
+   * displaced all the time beside iterations, which must find the constant keys, READs are slow,
+   * and servers die in the middle of that. Values are short, because a full log takes no puts, and
+   * nothing would move.
    */
   public static Configuration displacedBesideIterations(RandomGenerator random) {
     int buckets = 1 << random.nextInt(4, 7);
@@ -96,10 +96,10 @@ public final class Scenarios {
   }
 
   /**
-   * Keys come, and go again, all along: a table of two buckets grows by doubling, and is halved
-   * when most are deleted. In half of the runs the hashes of the keys share bits, so that a bucket
-   * of a smaller table can't hold them, and the halving turns round. Servers die in the middle of
-   * that, and READs take their time.
+   * Keys come and go all the time: a table of two buckets grows by doubling, and is halved when
+   * most are deleted. In half of the runs the hashes of the keys share bits, so that a bucket of a
+   * smaller table can't hold them, and the halving turns around. Servers die in the middle of that,
+   * and READs are slow.
    */
   public static Configuration tablesThatShrink(RandomGenerator random) {
     boolean shares = random.nextBoolean();
@@ -145,7 +145,7 @@ public final class Scenarios {
 
   /**
    * Clients with several puts under way lose their connections all the time, while batches wait for
-   * the device, which fails now and then: what of it was done has to be told rightly.
+   * the device, which fails now and then: the reported outcome of each put must be right.
    */
   public static Configuration leavingInTheMiddle(RandomGenerator random) {
     return new ConfigurationBuilder()
@@ -181,7 +181,10 @@ public final class Scenarios {
         .build();
   }
 
-  /** Servers are killed over their clients, and another process opens the store now and then. */
+  /**
+   * Servers are killed while their clients live on, and another process opens the store now and
+   * then.
+   */
   static Configuration leftBehind(RandomGenerator random) {
     return reusedRegions(
         random,
@@ -190,7 +193,7 @@ public final class Scenarios {
         EnumSet.of(Fault.SERVER_CRASH, Fault.EMBEDDED_OPENING, Fault.STORE_OF_THE_LEFT));
   }
 
-  /** Regions are cleaned and used again all the time, and what is stored takes long to land. */
+  /** Regions are cleaned and reused all the time, and stores take long to land. */
   public static Configuration reusedRegions(
       RandomGenerator random, int operations, long faultGapNs, Set<Fault> faults) {
     return new ConfigurationBuilder()

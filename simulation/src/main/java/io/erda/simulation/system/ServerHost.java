@@ -17,23 +17,23 @@ import java.util.random.RandomGenerator;
 
 /** The host of the store: its server's processes, one after the other, and its power. */
 final class ServerHost {
-  /** In one run of so many the store's creation is interrupted. */
+  /** In one of so many runs the store's creation is interrupted. */
   private static final int FIRST_START_ODDS = 8;
 
   private static final int SERVER_SLOWNESS_LOG2_MAX = 7;
 
-  /** One opening in so many is an embedded store's. */
   private static final int REMOVALS_FAIL_ODDS = 4;
 
+  /** One opening in so many is an embedded store's. */
   private static final int EMBEDDED_ODDS = 4;
 
-  /** The same where a client of a server that died is in the middle of a store. */
+  /** The same when a client of a dead server is in the middle of a store. */
   private static final int EMBEDDED_ODDS_LEFT = 2;
 
   private static final int INSPECTION_ODDS = 8;
   private static final int STOP_UNDRAINED_ODDS = 2;
 
-  /** Where clients of the process that serves find it, and nobody else. */
+  /** The address of the embedded server, which only clients in its process know. */
   private static final String EMBEDDED = "embedded";
 
   private final World world;
@@ -54,25 +54,24 @@ final class ServerHost {
   private long halvings;
   private long halvingsTurned;
 
-  /** The disk has so much room from when there is a store. */
+  /** The room that the disk has once there is a store. */
   private long roomBytes = Long.MAX_VALUE;
 
-  /** Whether the process that lives serves nobody but itself. */
+  /** Whether the living process is an embedded store. */
   private boolean embedded;
 
   private final Promises promises;
   private final Capacities capacities;
   private boolean stopping;
 
-  /** Whether the files of the process that lives failed. */
+  /** Whether the files of the living process failed. */
   private boolean failed;
 
   private boolean powerFailsNext;
   private boolean watchesWords = true;
 
   /**
-   * @param overDirectory wraps the directory of each life of the server: where a deliberate defect
-   *     comes in
+   * @param overDirectory wraps the directory of each life of the server: lets tests inject defects
    * @param overDevice wraps the device of each life of the server
    */
   ServerHost(
@@ -83,16 +82,16 @@ final class ServerHost {
     aim = new CrashAim(world);
     promises = new Promises(world);
     capacities = new Capacities(world);
-    // A slow one has more to do in one step: larger batches.
+    // A slow server has more to do in one step: larger batches.
     stepNs = world.configuration.stepNs() << world.random.nextInt(SERVER_SLOWNESS_LOG2_MAX);
   }
 
-  /** Sets who dies with the host's power, or with the process that serves. */
+  /** Sets the clients that die with the host's power, or with the server's process. */
   void clients(ClientProcesses all) {
     clients = all;
   }
 
-  /** Does not look at version words. */
+  /** Turns off the checks of version words. */
   void ignoreWords() {
     watchesWords = false;
   }
@@ -102,37 +101,37 @@ final class ServerHost {
     return node != null && !node.isDead();
   }
 
-  /** Whether there is one that clients can reach, and that was not told to stop. */
+  /** Whether there is a process that clients can reach, and that was not told to stop. */
   boolean serves() {
     return lives() && !embedded && !stopping;
   }
 
-  /** The device of the process that lives, or lived last. */
+  /** The device of the current process, or the last one. */
   SimulatedDevice device() {
     return device;
   }
 
-  /** The server that lives; null where none does. */
+  /** The current server, or null. */
   StoreUnderTest.Server core() {
     return core;
   }
 
-  /** Regions that all servers so far have cleaned. */
+  /** Number of regions that all servers so far have cleaned. */
   long cleanings() {
     return cleanings + (core == null ? 0 : core.cleanings());
   }
 
-  /** How often all servers so far have halved the table. */
+  /** Number of times that all servers so far have halved the table. */
   long halvings() {
     return halvings + (core == null ? 0 : core.halvings());
   }
 
-  /** How often a halving turned round in all servers so far. */
+  /** Number of halvings that turned around in all servers so far. */
   long halvingsTurned() {
     return halvingsTurned + (core == null ? 0 : core.halvingsTurned());
   }
 
-  /** How often all servers so far have doubled the table. */
+  /** Number of times that all servers so far have doubled the table. */
   long doublings() {
     return doublings + (core == null ? 0 : core.doublings());
   }
@@ -141,7 +140,7 @@ final class ServerHost {
     return promises.kept();
   }
 
-  /** The first process starts, and is interrupted now and then. */
+  /** Starts the first process, which is interrupted now and then. */
   void startFirst() {
     if (world.random.nextInt(FIRST_START_ODDS) == 0 && mayCrashInRecovery()) {
       world.disk.crashAfter(1 + world.random.nextInt(1 << world.random.nextInt(3, 8)));
@@ -149,7 +148,7 @@ final class ServerHost {
     start();
   }
 
-  /** A process starts to serve. */
+  /** Starts a process that serves. */
   private void start() {
     stopping = false;
     device = world.network.device("server", world.disk);
@@ -188,7 +187,7 @@ final class ServerHost {
         world.fail("the server does not start: " + World.describe(e));
         return;
       }
-      // There is no room for what more regions take: it is told, and the next one asks for less.
+      // There is no room for more regions: the opening fails, and the next one asks for fewer.
       gone();
       startLater();
       return;
@@ -232,8 +231,8 @@ final class ServerHost {
   }
 
   /**
-   * Somebody looks at the store before it is opened: at a copy, as the inspection of files maps
-   * them privately, so that it can't change them.
+   * Sometimes inspects a copy of the store before an opening; like a private mapping, the copy
+   * protects the files from changes.
    */
   private void inspectNowAndThen() throws IOException {
     if (!world.mayHappen(Fault.INSPECTION)
@@ -246,9 +245,9 @@ final class ServerHost {
   }
 
   /**
-   * Looks at a copy of the store.
+   * Inspects a copy of the store.
    *
-   * @param findings gets what is found: the key, or null, and what is wrong
+   * @param findings receives what is found: the key, or null, and what is wrong
    */
   void inspectCopy(BiConsumer<byte[], String> findings) throws IOException {
     try (DiskCopy copy = new DiskCopy(world.disk)) {
@@ -256,7 +255,10 @@ final class ServerHost {
     }
   }
 
-  /** The process that opens the store when faults have ended serves everybody. */
+  /**
+   * Whether the next opening is an embedded store's; after the faults have ended it serves all
+   * clients.
+   */
   private boolean isEmbeddedNext() {
     return world.mayHappen(Fault.EMBEDDED_OPENING)
         && !world.healing
@@ -285,7 +287,7 @@ final class ServerHost {
     return 0;
   }
 
-  /** A move, or a judgement, that the failure cut off must not stay open for readers. */
+  /** Requires that a move or judgement that a failure interrupted does not block readers. */
   private void requireReadsToGoOn() {
     MemorySegment root = world.disk.image(StoreFiles.ROOT);
     if (root != null && (Root.structureCounter(root, 0) & 1) != 0) {
@@ -293,7 +295,7 @@ final class ServerHost {
     }
   }
 
-  /** The device fails at some drain of what is served now. */
+  /** Sometimes makes the device fail at a drain of the current server. */
   private void failDrainNowAndThen() {
     failed = false;
     if (world.mayHappen(Fault.DRAIN_FAILED)
@@ -305,10 +307,7 @@ final class ServerHost {
     }
   }
 
-  /**
-   * Files that nothing needs any more can't always be removed, from now until the store is open the
-   * next time.
-   */
+  /** Sometimes makes the removal of unneeded files fail, until the store is open the next time. */
   private void failRemovalsNowAndThen() {
     boolean fail =
         world.mayHappen(Fault.REMOVAL_FAILED)
@@ -323,14 +322,14 @@ final class ServerHost {
     });
   }
 
-  /** Whether a file that has this name and is removed does no harm where it stays. */
+  /** Whether a file of this name does no harm when its removal fails. */
   private static boolean isSpare(String name) {
     return name.startsWith("spare-")
         || name.startsWith("left-")
         || name.startsWith(StoreFiles.TABLE_PREFIX);
   }
 
-  /** Somebody ends the process whose store failed, or its host does. */
+  /** Ends the process whose store failed, or its host. */
   private void endFailed(long afterNs) {
     Node living = node;
     world.time.after(
@@ -343,7 +342,7 @@ final class ServerHost {
         });
   }
 
-  /** The process is told to stop. */
+  /** Tells the process to stop. */
   void stop() {
     if (lives()) {
       stopping = true;
@@ -352,8 +351,8 @@ final class ServerHost {
   }
 
   /**
-   * It is told to stop while its root says what is not durable yet, and then the power fails: what
-   * a stop records must not be lost behind it.
+   * Tells the process to stop while its root has words that are not durable, and then the power
+   * fails: words that the record of the stop covers must not be lost.
    */
   void stopUndrainedThenLosePower() {
     if (lives()
@@ -373,7 +372,7 @@ final class ServerHost {
     return overDirectory.apply(watchesWords ? world.rules.over(directory) : directory);
   }
 
-  /** The process ends between two steps, because a fault demands it. */
+  /** Ends the process between two steps, for a fault. */
   void crash() {
     if (lives()) {
       world.crashed(Crash.BETWEEN_STEPS, false);
@@ -381,7 +380,7 @@ final class ServerHost {
     }
   }
 
-  /** The process will end inside one of its next events. */
+  /** Makes the process end inside one of its next events. */
   void crashSoon() {
     aim.soon();
   }
@@ -397,13 +396,13 @@ final class ServerHost {
     node.pause(ns);
   }
 
-  /** The disk takes no new file for a while. */
+  /** Makes the disk take no new file for a while. */
   void fillDisk(long ns) {
     world.disk.limit(0);
     world.time.after(ns, () -> world.disk.limit(roomBytes));
   }
 
-  /** Faults have ended. */
+  /** Ends the faults. */
   void heal() {
     world.disk.crashNever();
     world.disk.failDrain(0);
@@ -423,14 +422,14 @@ final class ServerHost {
     }
   }
 
-  /** The process that serves is gone, and nobody comes. */
+  /** Ends the serving process without a successor. */
   void endForDamage() {
     node.kill();
     device.crash();
     world.disk.processCrash();
   }
 
-  /** The process that serves is stopped in order, and nobody comes. */
+  /** Stops the serving process in order, without a successor. */
   void stopForDamage() {
     node.kill();
     world.happened(Fault.SERVER_STOP);
@@ -445,9 +444,9 @@ final class ServerHost {
   }
 
   /**
-   * A process of another life opens what was damaged; whoever asks steps it.
+   * Starts a process that opens the damaged store; the caller steps it.
    *
-   * @param findings gets what an inspection finds: the key, or null, and what is wrong
+   * @param findings receives what an inspection finds: the key, or null, and what is wrong
    */
   StoreUnderTest.Server startDamaged(RandomGenerator random, BiConsumer<byte[], String> findings)
       throws IOException {
@@ -465,7 +464,10 @@ final class ServerHost {
     return core;
   }
 
-  /** Its process is gone, and sometimes its host's power; another one starts a little later. */
+  /**
+   * Handles the end of the process, sometimes together with its host's power; another one starts a
+   * little later.
+   */
   private void died(Fault how) {
     SplittableRandom random = world.random;
     world.happened(how);
@@ -498,7 +500,7 @@ final class ServerHost {
     startLater();
   }
 
-  /** The process that is gone may have left its store in any state. */
+  /** Handles that the process is gone, which may have left its store in any state. */
   private void gone() {
     device.crash();
     world.disk.processCrash();
@@ -516,13 +518,13 @@ final class ServerHost {
         });
   }
 
-  /** The host's power fails, with or without a process on it. */
+  /** Fails the host's power, with or without a process on it. */
   void losePower() {
     world.happened(Fault.POWER_FAILURE);
     device.powerFailure();
     world.disk.powerFailure(world.random);
     if (world.configuration.network().readsOutlivePeer()) {
-      // Who reads the server's memory after its death sits on its host.
+      // Clients that read the server's memory after its death run on its host.
       clients.crashAll();
     }
     if (world.mayHappen(Fault.KEYS_LOST)

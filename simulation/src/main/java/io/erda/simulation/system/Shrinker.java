@@ -6,14 +6,14 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Makes a failing run small: fewer operations, clients and keys, and only the faults it takes.
+ * Makes a failing run small: fewer operations, clients and keys, and only the necessary faults.
  *
- * <p>Greedy. A smaller configuration is another run, since everything is drawn from the seed in
- * order; so each is tried with some seeds, and taken when one of them fails. It need not fail in
- * the same way: what is shown is a failure of the same system that people can read.
+ * <p>Greedy. A smaller configuration is a different run, because everything is drawn from the seed
+ * in order; so each is tried with some seeds, and accepted when one of them fails. It need not fail
+ * in the same way: the aim is a readable failure of the same system.
  */
 public final class Shrinker {
-  /** What a configuration comes to under a seed. */
+  /** Runs a configuration with a seed. */
   public interface Simulation {
     RunResult run(long seed, Configuration configuration);
   }
@@ -21,10 +21,10 @@ public final class Shrinker {
   private static final int SEEDS_EACH_MIN = 24;
   private static final int SEEDS_EACH_MAX = 200;
 
-  /** A run of few operations fails seldom and takes no time, so more seeds are tried of it. */
+  /** A run of few operations rarely fails and is quick, so more seeds are tried. */
   private static final int OPERATIONS_EACH = 20_000;
 
-  /** What seldom matters: tried without first. */
+  /** Faults that rarely matter: the first to be left out. */
   private static final Set<Fault> NUISANCES =
       Set.of(
           Fault.SERVER_PAUSE,
@@ -47,14 +47,14 @@ public final class Shrinker {
   private int runsLeft;
 
   /**
-   * @param runsMax how many runs to spend
+   * @param runsMax the most runs to make
    */
   public Shrinker(Simulation simulation, int runsMax) {
     this.simulation = simulation;
     this.runsLeft = runsMax;
   }
 
-  /** The smallest failing run found, maybe {@code failed} itself. */
+  /** The smallest failing run that was found, perhaps {@code failed} itself. */
   public RunResult shrink(RunResult failed) {
     RunResult best = failed;
     boolean smaller = true;
@@ -72,7 +72,7 @@ public final class Shrinker {
     return best;
   }
 
-  /** The seed that failed, then others. */
+  /** Tries the seed that failed, then others. */
   private RunResult tryWith(long seed, Configuration configuration) {
     int seeds =
         Math.clamp(OPERATIONS_EACH / configuration.operations(), SEEDS_EACH_MIN, SEEDS_EACH_MAX);

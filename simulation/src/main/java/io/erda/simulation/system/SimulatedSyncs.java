@@ -10,7 +10,7 @@ import java.util.random.RandomGenerator;
 
 /**
  * Drains that end some time after they began, one memory after the other, while the server goes on.
- * What is under way when its process ends never ends.
+ * A drain that is under way when its process ends never completes.
  */
 final class SimulatedSyncs implements Syncs {
   private static final int NS_LOG2_MAX = 22;
@@ -21,7 +21,7 @@ final class SimulatedSyncs implements Syncs {
   private boolean underWay;
   private long nextNs;
 
-  /** What a drain threw, until somebody was told. */
+  /** The exception of a drain, until it was thrown to the server. */
   private UncheckedIOException failure;
 
   SimulatedSyncs(LongSupplier nanoTime, RandomGenerator random) {

@@ -11,14 +11,14 @@ import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 
 /**
- * What the simulation runs: the production code, or a decorated one. Nothing that it makes may
- * wait, look at a real clock, or keep anything outside the objects it is given.
+ * The system that the simulation runs: the production code, or a decorated one. Its objects must
+ * not block, read a real clock, or keep state outside the objects that they are given.
  */
 public interface StoreUnderTest {
   /**
    * A server process starts: opens or creates the store, recovers, listens.
    *
-   * @param directory the disk, as a process of this life sees it; not yet locked
+   * @param directory the disk, as seen by this process; not yet locked
    */
   Server start(
       MemoryDirectory directory,
@@ -29,9 +29,10 @@ public interface StoreUnderTest {
       throws IOException;
 
   /**
-   * As {@link #start}, of a store that was damaged: what an inspection finds is told, not thrown.
+   * As {@link #start}, of a store that was damaged: findings of an inspection are passed on, not
+   * thrown.
    *
-   * @param findings gets the key, or null where it can't be told, and what is wrong with it
+   * @param findings receives the key, or null when it is unknown, and what is wrong
    */
   default Server startDamaged(
       MemoryDirectory directory,
@@ -45,33 +46,33 @@ public interface StoreUnderTest {
   }
 
   /**
-   * What openings from now on ask to be promised.
+   * Sets the promise that later openings ask for.
    *
-   * @param promise null: nothing is said, so the store keeps what it promised before
+   * @param promise null: none, so the store keeps its promise
    */
   default void wanted(Promise promise) {}
 
   /**
-   * How many regions the log may have, which the next opening asks for.
+   * Sets the number of regions of the log that the next opening asks for.
    *
-   * @param regions 0: nothing is said, so as many as until now
+   * @param regions 0: none, so the store keeps its number
    */
   default void wantedRegions(int regions) {}
 
-  /** How many regions the log may have that was opened last; 0 where nothing is said of it. */
+  /** The number of regions that the log may have, as opened last; 0 when unknown. */
   default int regionsMax() {
     return 0;
   }
 
-  /** What the store promises that was opened last; null where nothing is said of it. */
+  /** The promise of the store as opened last; null when unknown. */
   default Promise promise() {
     return null;
   }
 
   /**
-   * Looks at a copy of a store that nobody has open, as somebody who verifies it does.
+   * Inspects a copy of a store that no process has open, as verification does.
    *
-   * @param findings gets the key, or null where it can't be told, and what is wrong with it
+   * @param findings receives the key, or null when it is unknown, and what is wrong
    */
   void inspect(
       MemoryDirectory directory, RandomGenerator random, BiConsumer<byte[], String> findings);
@@ -80,7 +81,7 @@ public interface StoreUnderTest {
   Client connect(Device device, String address, LongSupplier nanoTime, ClientEvents events);
 
   /**
-   * A client process starts to read the files of the store, and does nothing else.
+   * A client process starts that only reads the files of the store.
    *
    * @param directory the store's, as that process sees it
    */
@@ -88,53 +89,53 @@ public interface StoreUnderTest {
     throw new UnsupportedOperationException();
   }
 
-  /** Whether {@link #read} is there. */
+  /** Whether {@link #read} is supported. */
   default boolean hasReaders() {
     return false;
   }
 
-  /** Whether clients iterate; without, nobody asks them to. */
+  /** Whether clients support iterations. */
   default boolean iterates() {
     return true;
   }
 
   /** A state machine of the server. A crash drops it without closing it. */
   interface Server {
-    /** One step. Returns 0 when there was nothing to do. */
+    /** Takes one step. Returns 0 when there was nothing to do. */
     int doWork();
 
     /**
-     * Before its first step: it is not served on this device, which stands for clients of earlier
+     * Called before its first step: adds a device that it is not served on, for clients of earlier
      * servers.
      */
     default void countStrangersOf(Device device) {}
 
-    /** Puts that were announced and are neither committed nor taken back. */
+    /** Number of puts that were announced and are neither committed nor rolled back. */
     default long undecided() {
       return 0;
     }
 
-    /** What is wrong where nobody has asked for anything for a while; null where nothing is. */
+    /** What is wrong after a time without requests; null when nothing is. */
     default String wrongWhenIdle() {
       return null;
     }
 
-    /** Regions that were cleaned so far. */
+    /** Number of regions that were cleaned so far. */
     default long cleanings() {
       return 0;
     }
 
-    /** How often the table was halved so far. */
+    /** Number of times that the table was halved so far. */
     default long halvings() {
       return 0;
     }
 
-    /** How often a halving found no room and turned round so far. */
+    /** Number of halvings so far that found no room and turned around. */
     default long halvingsTurned() {
       return 0;
     }
 
-    /** How often the table was doubled so far. */
+    /** Number of times that the table was doubled so far. */
     default long doublings() {
       return 0;
     }
@@ -147,13 +148,15 @@ public interface StoreUnderTest {
     /** Ends in order, as a server that is told to stop does: closes the store. */
     default void stop() {}
 
-    /** When all is over: releases what the real memory is needed for. Dead or alive. */
+    /** Releases real memory when the run is over, whether the server is alive or dead. */
     default void release() {}
   }
 
   /** A state machine of a client. A crash drops it without closing it. */
   interface Client {
-    /** One step; reports to the {@link ClientEvents}. Returns 0 when there was nothing to do. */
+    /**
+     * Takes one step; reports to the {@link ClientEvents}. Returns 0 when there was nothing to do.
+     */
     int doWork();
 
     /** Submits a get; false when the pipeline is full. */
@@ -170,23 +173,29 @@ public interface StoreUnderTest {
       throw new UnsupportedOperationException();
     }
 
-    /** Submits a put that is done if the key has that value; false when the pipeline is full. */
+    /**
+     * Submits a put that is done if the key has the expected value; false when the pipeline is
+     * full.
+     */
     default boolean compareAndSet(
         long token, MemorySegment key, MemorySegment expected, MemorySegment value) {
       throw new UnsupportedOperationException();
     }
 
-    /** Submits a delete that is done if the key has that value; false when the pipeline is full. */
+    /**
+     * Submits a delete that is done if the key has the expected value; false when the pipeline is
+     * full.
+     */
     default boolean compareAndDelete(long token, MemorySegment key, MemorySegment expected) {
       throw new UnsupportedOperationException();
     }
 
-    /** Begins an iteration over all keys, and forgets the one before. */
+    /** Begins an iteration over all keys, and drops the one before. */
     default void iterate() {
       throw new UnsupportedOperationException();
     }
 
-    /** Submits that the iteration comes to its next key. */
+    /** Submits a step of the iteration to its next key. */
     default void next(long token) {
       throw new UnsupportedOperationException();
     }
@@ -194,11 +203,11 @@ public interface StoreUnderTest {
     /** Ends in order: tells the {@link ClientEvents} of everything in flight. */
     default void close() {}
 
-    /** When all is over: releases what the real memory is needed for. Dead or alive. */
+    /** Releases real memory when the run is over, whether the client is alive or dead. */
     default void release() {}
   }
 
-  /** Hears of the ends of a client's operations. */
+  /** Is told the ends of a client's operations. */
   interface ClientEvents {
     /**
      * A get ended.
@@ -225,17 +234,17 @@ public interface StoreUnderTest {
      */
     default void entry(long token, MemorySegment key, MemorySegment value) {}
 
-    /** It has no effect, now or ever. */
+    /** An operation failed: it has no effect, now or ever. */
     void failed(long token, RuntimeException why);
 
     /**
-     * It may have taken effect.
+     * An operation's outcome is unknown.
      *
-     * @param last whether it did or never will; else it may yet
+     * @param last whether it took effect or never will; otherwise it still may
      */
     void unknown(long token, boolean last, RuntimeException why);
 
-    /** What must never happen when nothing was damaged. */
+    /** An operation failed in a way that is never allowed without damage. */
     void broken(long token, RuntimeException why);
   }
 }

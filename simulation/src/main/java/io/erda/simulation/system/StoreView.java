@@ -19,7 +19,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongToIntFunction;
 
-/** What a store's files hold, read without the store's own code for it: for reports and damage. */
+/**
+ * The content of a store's files, read without the store's own code: for reports and for damage.
+ */
 final class StoreView {
   private static final ValueLayout.OfLong WORD =
       ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -29,7 +31,7 @@ final class StoreView {
   private static final long RECORD_BYTES = 64;
   private static final int STATE_LINKED = 0xA5;
 
-  /** An object in a file: what its checksum covers, and the checksum. */
+  /** An object in a file: the bytes of its checksum, and those that it covers. */
   record Place(String file, long offset, int bytes) {}
 
   private final SimulatedDisk disk;
@@ -40,12 +42,12 @@ final class StoreView {
     this.geometry = geometry;
   }
 
-  /** Where the committed version of a key lies; null where there is none. */
+  /** The place of a key's committed version; null when there is none. */
   Place committed(MemorySegment key) {
     return version(key, VersionWord::committed);
   }
 
-  /** Where the version before the newest one lies; null where there is none. */
+  /** The place of the version before the newest one; null when there is none. */
   Place older(MemorySegment key) {
     return version(key, VersionWord::older);
   }
@@ -63,13 +65,15 @@ final class StoreView {
     return null;
   }
 
-  /** Entries that were moved, and one for each table at each start: what the root counts. */
+  /**
+   * Number of entries that were moved, plus one for each table at each start, as the root counts.
+   */
   long moves() {
     MemorySegment root = disk.image(StoreFiles.ROOT);
     return root == null || root.byteSize() < Root.BYTES ? 0 : Root.structureCounter(root, 0) / 2;
   }
 
-  /** The entries of a key, what is seen and what is durable, and the objects they name. */
+  /** The entries of a key, visible and durable, and the objects that they name. */
   String describe(MemorySegment key) throws NoSuchFileException {
     StringBuilder text = new StringBuilder();
     if (disk.image(StoreFiles.SUPERBLOCK) == null) {
@@ -119,13 +123,13 @@ final class StoreView {
     return disk.names().stream().filter(name -> name.startsWith(StoreFiles.TABLE_PREFIX)).toList();
   }
 
-  /** Two keys may share a key word. */
+  /** Whether an object has this key; two keys may share a key word. */
   private boolean isKey(Place place, MemorySegment key) {
     return ObjectLayout.keyEquals(
         disk.image(place.file), place.offset, key, 0, (int) key.byteSize());
   }
 
-  /** What the keys of the store are hashed with; 0 while there is no store. */
+  /** The seed of the store's hash; 0 while there is no store. */
   long hashSeed() {
     MemorySegment superblock = disk.image(StoreFiles.SUPERBLOCK);
     if (superblock == null || superblock.byteSize() < 2 * COPY_BYTES) {

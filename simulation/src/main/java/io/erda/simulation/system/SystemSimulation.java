@@ -16,36 +16,40 @@ import java.util.function.UnaryOperator;
 /**
  * One server host and some clients, from a seed to a verdict.
  *
- * <p>The server crashes and starts again, its host loses power, clients die and others take their
- * place, connections are lost, processes stop for a while; then faults end, everything heals, every
- * operation must end, a new client gets every key, and the history must be linearizable. Where the
- * power fails the store must promise to survive it, so what was acknowledged must be there.
+ * <p>The server crashes and starts again, its host loses power, clients die and are replaced,
+ * connections are lost, processes stop for a while; then faults end, everything heals, every
+ * operation must end, a new client gets every key, and the history must be linearizable. The power
+ * only fails if the store promises to survive that, so acknowledged puts must be there.
  */
 public final class SystemSimulation {
-  /** Each region is cleaned at most so often while nothing is written: then cleaning rests. */
+  /**
+   * Each region may be cleaned at most this often while nothing is written: then cleaning must
+   * stop.
+   */
   private static final int IDLE_CLEANINGS_MAX = 100;
 
   private static final long EVENTS_MAX = 200_000_000L;
 
-  /** After so many events the files are kept as they are, to be put back when all is over. */
+  /** After this many events the files are copied, to be put back at the end. */
   private static final long KEPT_AT = 1000;
 
-  /** In one run of so many, every place that stores is noted, crash or not. */
+  /** In one of so many runs every place that stores is recorded, even without a crash. */
   private static final long WATCHED_ODDS = 64;
 
   /**
-   * After so long no put is undecided that was told to be done, and none of a client whose
-   * connection has ended: long before the server gives a client up that does not write.
+   * The longest time until a put that is to be decided is decided, and all of a client whose
+   * connection has ended: much shorter than the time after which the server gives up a client that
+   * does not write.
    */
   private static final long DECIDED_NS = 20_000_000L;
 
   /**
-   * The same where a client died, which may have been in the middle of a store that lands late: the
-   * server gives it up after a second.
+   * The same when a client died, perhaps in the middle of a store that lands late: the server gives
+   * it up after a second.
    */
   private static final long GIVEN_UP_NS = 1_100_000_000L;
 
-  /** How long what is idle is kept, at most: reservations and time-outs. */
+  /** The longest time for which idle reservations are kept, and of time-outs. */
   private static final long IDLE_NS = 1_000_000_000L;
 
   private static final int DRAIN_ODDS = 3;
@@ -78,8 +82,7 @@ public final class SystemSimulation {
   /**
    * Any store.
    *
-   * @param overDirectory wraps the directory of each life of the server: where a deliberate defect
-   *     comes in
+   * @param overDirectory wraps the directory of each life of the server: lets tests inject defects
    * @param overServerDevice wraps the device of each life of the server
    */
   public SystemSimulation(
@@ -105,14 +108,14 @@ public final class SystemSimulation {
   }
 
   /**
-   * The server is between two looks at memory that others store into: they go on, now and then.
-   * Only in a step of the server, by what was woven into its code.
+   * Called while the server is between two loads of memory that others store into: sometimes others
+   * go on then. Only in a step of the server, by calls woven into its code.
    */
   public void serverLooks() {
     world.disk.looks();
   }
 
-  /** Others go on while the server waits for a drain, or looks again, now and then. */
+  /** Sometimes lets others go on while the server waits for a drain, or between two loads. */
   private void meanwhile() {
     SplittableRandom random = world.random;
     if (waiting || random.nextInt(DRAIN_ODDS) != 0) {
@@ -127,7 +130,10 @@ public final class SystemSimulation {
     }
   }
 
-  /** Does not look at version words: to see what the other checks find. Before {@link #run}. */
+  /**
+   * Turns off the checks of version words, to see what the other checks find. Call before {@link
+   * #run}.
+   */
   public SystemSimulation withoutWordRules() {
     host.ignoreWords();
     return this;
@@ -198,7 +204,7 @@ public final class SystemSimulation {
         .build();
   }
 
-  /** What everyone did, and what the memory holds now. */
+  /** The history, and the current content of the memory. */
   private String story() {
     StringBuilder text = new StringBuilder(world.workload.history.text());
     for (int key = 0; key < configuration.keys(); key++) {
@@ -214,7 +220,7 @@ public final class SystemSimulation {
     return text.toString();
   }
 
-  // The end
+  // The end.
 
   private void heal() {
     world.healing = true;
@@ -238,7 +244,7 @@ public final class SystemSimulation {
       world.fail("a peer that sends garbage keeps its connection");
       return;
     }
-    // Those that lived through it, and one that begins afresh.
+    // The clients that lived through the faults, and a new one.
     List<ClientProcess> readers = new ArrayList<>(clients.living());
     readers.add(clients.start());
     for (ClientProcess reader : readers) {
@@ -257,7 +263,7 @@ public final class SystemSimulation {
     }
   }
 
-  /** A last iteration finds what the last gets found. */
+  /** Checks that a last iteration finds what the last gets found. */
   private void iterateAtTheEnd(ClientProcess reader) {
     if (world.failed() || !world.store.iterates()) {
       return;
@@ -273,7 +279,7 @@ public final class SystemSimulation {
     }
   }
 
-  /** When no client wants anything all puts are decided soon, though nobody asks for that. */
+  /** Requires that all puts are decided soon when no client is active. */
   private void requireDecided() {
     if (configuration.announces()) {
       boolean died =
@@ -293,7 +299,7 @@ public final class SystemSimulation {
     }
   }
 
-  /** When every client has gone and some time has passed nothing is held for them. */
+  /** Requires that nothing is held for clients some time after all have gone. */
   private void requireNothingHeld() {
     clients.crashAll();
     StoreUnderTest.Server core = host.core();

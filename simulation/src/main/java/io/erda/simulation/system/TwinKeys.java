@@ -6,15 +6,15 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Keys of 8 bytes that share a key word: all 56 bits of the tag, and the head. By chance two of
- * them meet once in 2^56 keys; over inputs of one length of 4 to 8 bytes XXH3-64 is a bijection, so
- * the key that belongs to a hash can be worked out.
+ * Keys of 8 bytes that share a key word: all 56 bits of the tag, and the head. By chance a pair of
+ * keys shares one with probability 2^-56; but for inputs of one length of 4 to 8 bytes XXH3-64 is a
+ * bijection, so the key of a given hash can be computed.
  *
- * <p>What it needs of XXH3 (its specification, "XXH3 on 4 to 8 bytes") is the avalanche that comes
- * last; what the seed and the secret mix in before is one exclusive or, which any hash tells.
+ * <p>It only uses the final avalanche of XXH3 (its specification, "XXH3 on 4 to 8 bytes"); seed and
+ * secret are mixed in before that by one exclusive or, whose operand any hash reveals.
  */
 final class TwinKeys {
-  /** Keys that have twins are so long. */
+  /** The length of keys that have twins. */
   static final int KEY_BYTES = 8;
 
   private static final ValueLayout.OfLong WORD =
@@ -22,7 +22,10 @@ final class TwinKeys {
   private static final long MULTIPLIER = 0x9FB21C651E98DF25L;
   private static final long INVERSE = inverse(MULTIPLIER);
 
-  /** The lowest bit above the tag: no number of heads that is a power of two below 256 sees it. */
+  /**
+   * The lowest bit above the tag: it does not influence the head when the number of heads is a
+   * power of two below 256.
+   */
   private static final long NOT_IN_KEY_WORD = 1L << 56;
 
   private TwinKeys() {}
@@ -53,14 +56,17 @@ final class TwinKeys {
     word *= INVERSE;
     word ^= (word >>> 35) + KEY_BYTES;
     word *= INVERSE;
-    // 1 + x^49 + x^24 to the 64th power is 1 where x^64 is 1, so its 63rd is its inverse.
+    // 1 + x^49 + x^24 to the 64th power is 1 when x^64 is 1, so its 63rd power is its inverse.
     for (int i = 0; i < Long.SIZE - 1; i++) {
       word ^= Long.rotateLeft(word, 49) ^ Long.rotateLeft(word, 24);
     }
     return word;
   }
 
-  /** Inverts an odd number modulo 2^64: Newton's iteration doubles the bits that are right. */
+  /**
+   * Inverts an odd number modulo 2^64: each step of Newton's iteration doubles the number of
+   * correct bits.
+   */
   private static long inverse(long odd) {
     long inverse = odd;
     for (int bits = 3; bits < Long.SIZE; bits *= 2) {

@@ -23,14 +23,14 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Sees every store into a table and holds it against the rules for version words (rules 3 and 5):
- * what an offset is set to is a whole object that the failures which the store promises to survive
- * leave whole; two undecided versions never stand in one word; what is pending is durable before it
- * is committed; nothing committed goes but by an update, a relocation, an emptying, a displacement,
- * or a move into the next table, where its copy is the same until it is marked here.
+ * Checks every store into a table against the rules for version words (rules 3 and 5): a new offset
+ * names a whole object that survives the failures which the store promises to survive; two
+ * undecided versions never are in one word; a pending word is durable before it is committed; a
+ * committed word is only replaced by an update, a relocation, an emptying, a displacement, or a
+ * move into the next table, where its copy stays the same until the original is marked.
  *
- * <p>Looks at the disk from outside: at what is seen, and at what would survive. Throws {@link
- * AssertionError} out of the store that breaks a rule.
+ * <p>Reads the disk from outside: the visible and the durable words. Throws {@link AssertionError}
+ * from the store that breaks a rule.
  */
 final class VersionWordRules {
   private static final ValueLayout.OfLong WORD =
@@ -47,7 +47,7 @@ final class VersionWordRules {
   private final SimulatedDisk disk;
   private final LogGeometry geometry;
 
-  /** What the process that has the store open was given, by the tables that it maps. */
+  /** Whether words must be durable before they are committed. */
   private boolean durably;
 
   private boolean pendingFirst;
@@ -65,15 +65,15 @@ final class VersionWordRules {
     this.pendingFirst = announces || disk.domain().visibleBeforeDurable();
   }
 
-  /** The directory of a process that starts, with its tables watched. */
+  /** The directory of a new process, whose stores into tables are checked. */
   MemoryDirectory over(MemoryDirectory directory) {
     serving = false;
     return new Watched(directory);
   }
 
   /**
-   * The process begins to serve. While it started nobody believed what they read, so words could be
-   * committed before they were durable: that is over.
+   * Notes that the process begins to serve. During its start readers accepted nothing, so words
+   * could be committed before they were durable; that ends now.
    */
   void serves() {
     serving = true;
@@ -106,7 +106,8 @@ final class VersionWordRules {
       return;
     }
     long keyWord = memory.get(WORD, offset - 8);
-    // What is announced is not there yet, so its key can't be told; and it is never moved.
+    // The object of an announced word is not there yet, so its key is unknown; and such an entry is
+    // never moved.
     boolean announced = announces && VersionWord.pending(word == 0 ? next : word);
     long original =
         next == VersionWord.MOVED || announced
@@ -131,7 +132,7 @@ final class VersionWordRules {
     }
   }
 
-  /** A key word changes only beside a version word that is 0, and stays so. */
+  /** Checks that a key word changes only while its version word is 0, and that this stays 0. */
   private void checkKeyWord(String table, MemorySegment memory, long slot, long offset) {
     boolean moving = memory.get(WORD, INTENT_VALID_AT) != 0;
     long word = memory.get(WORD, offset + 8);
@@ -147,8 +148,8 @@ final class VersionWordRules {
   }
 
   /**
-   * A slot whose entry was moved is freed when a halving turns round, and then no stretch says that
-   * its copy might be superfluous.
+   * Requires that a slot whose entry was moved is freed only when a halving turns around, and then
+   * no stretch says that its copy might be superfluous.
    */
   private void requireForgotten(String table, MemorySegment memory, long slot, long next) {
     StoreTables tables = tables();
@@ -176,7 +177,10 @@ final class VersionWordRules {
     return SuperblockLayout.newest(disk.image(StoreFiles.SUPERBLOCK)).tables();
   }
 
-  /** What a displacement stores while its intent is valid; {@code CrashTest} knows more of it. */
+  /**
+   * Whether a store is part of a displacement while its intent is valid; {@code CrashTest} checks
+   * more of it.
+   */
   private boolean partOfMove(String table, MemorySegment memory, long slot, long word, long next) {
     if (memory.get(WORD, INTENT_VALID_AT) == 0) {
       return false;
@@ -184,7 +188,7 @@ final class VersionWordRules {
     long moved = memory.get(WORD, INTENT_AT + 24);
     long destination = memory.get(WORD, INTENT_AT + 8);
     if (slot == destination && slot == memory.get(WORD, INTENT_AT) && next == 0) {
-      // No move: an entry is removed.
+      // This is no move: an entry is removed.
       requireDurable(table, INTENT_AT, INTENT_BYTES, "an entry is removed under an intent");
       return word == moved;
     }
@@ -206,7 +210,9 @@ final class VersionWordRules {
     }
   }
 
-  /** A resizing marks an entry: then its copy is in the next table, and lasts. */
+  /**
+   * What is wrong with marking an entry as moved: its copy must be in the next table, and durable.
+   */
   private String wrongMark(long keyWord, long word) {
     String next = StoreFiles.table(tables().nextGeneration());
     if (VersionWord.pending(word) || word == 0) {
@@ -221,7 +227,10 @@ final class VersionWordRules {
         : null;
   }
 
-  /** Beside an original that is not marked yet a copy comes, or goes, and does not change. */
+  /**
+   * What is wrong with a change beside an original that is not marked yet: a copy may be made or
+   * removed, but not changed.
+   */
   private String wrongCopy(String table, long offset, long original, long word, long next) {
     if (word == 0 && next == original) {
       return durably && !disk.settled(table, offset - 8, 8)
@@ -233,7 +242,7 @@ final class VersionWordRules {
 
   /**
    * The word of a key's entry in the table that is being left, while it is there and not marked;
-   * else 0. A version of the key lies at an offset.
+   * else 0. The key is that of the version at an offset.
    */
   private long original(String table, long keyWord, int offset) {
     StoreTables tables = disk.image(StoreFiles.SUPERBLOCK) == null ? null : tables();
@@ -253,7 +262,7 @@ final class VersionWordRules {
     return 0;
   }
 
-  /** Where a table holds an entry with these words, or −1. */
+  /** The place of an entry with these words in a table, or −1. */
   private long find(String table, long keyWord, long word) {
     MemorySegment memory = disk.image(table);
     for (long at = firstWord(); memory != null && at < memory.byteSize(); at += ENTRY_BYTES) {
@@ -323,7 +332,10 @@ final class VersionWordRules {
     return announces ? null : wrongObject(head, VersionWord.newest(next), "the new version");
   }
 
-  /** Where readers take a pending version that is whole, it stays, and nobody sees a judgement. */
+  /**
+   * What is wrong with a rollback: a whole pending version that readers may have taken must stay,
+   * and no reader may accept anything during a judgement.
+   */
   private String wrongRollback(MemorySegment memory, long offset, long word) {
     int head = (int) (memory.get(WORD, offset - 8) >>> 56);
     if (wrongWhole(head, VersionWord.newest(word)) == null) {
@@ -349,7 +361,7 @@ final class VersionWordRules {
     return wrong;
   }
 
-  /** Whether two objects are of one key; also where that can't be told. */
+  /** Whether two objects have the same key; true also when that is unknown. */
   private boolean sameKey(int head, int offset, int other) {
     Linked linked = linked(head, offset);
     Linked otherLinked = linked(head, other);
@@ -386,13 +398,13 @@ final class VersionWordRules {
     return null;
   }
 
-  /** Whether a whole object that is no tombstone lies there. */
+  /** Whether a whole object lies there that is no tombstone. */
   private boolean isValue(int head, int offset) {
     return wrongObject(head, offset, "") == null
         && !ObjectLayout.tombstone(disk.image(linked(head, offset).file()), geometry.place(offset));
   }
 
-  /** What is wrong with a version: null when its object is whole and stays so. */
+  /** What is wrong with a version; null when its object is whole and stays so. */
   private String wrongObject(int head, int offset, String what) {
     Linked linked = linked(head, offset);
     return linked == null
@@ -400,7 +412,7 @@ final class VersionWordRules {
         : wrongObject(linked.file(), linked.generation(), head, offset, what);
   }
 
-  /** What keeps a version from being whole; null when it is. */
+  /** Why a version is not whole; null when it is. */
   private String wrongWhole(int head, int offset) {
     boolean was = durably;
     durably = false;

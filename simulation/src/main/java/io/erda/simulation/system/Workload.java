@@ -11,7 +11,7 @@ import java.util.SplittableRandom;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 
-/** What the clients ask for, what they saw, and the bytes behind the IDs of keys and values. */
+/** The operations and results of the clients, and the bytes of keys and values by their IDs. */
 final class Workload {
   private static final ValueLayout.OfLong LONG =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -25,13 +25,13 @@ final class Workload {
   private final BitSet told = new BitSet();
   private long lastValue;
 
-  /** By key: the value that a put of it was begun with last. */
+  /** By key: the value of the put that was begun last. */
   private final long[] newest;
 
   private int invoked;
   private boolean paired;
 
-  /** The one iteration that is under way; null: none is. */
+  /** The iteration that is under way, or null. */
   private Iteration iteration;
 
   private String failure;
@@ -46,7 +46,7 @@ final class Workload {
     keys = new MemorySegment[configuration.keys()];
     newest = new long[configuration.keys()];
     for (int i = 0; i < keys.length; i++) {
-      // The first byte tells them apart, whatever their lengths; twins differ in all of them.
+      // The first byte makes keys different, whatever their lengths; twins differ in all bytes.
       byte[] key =
           new byte
               [configuration.twins()
@@ -59,8 +59,8 @@ final class Workload {
   }
 
   /**
-   * As soon as there is a store every second key becomes the twin of the one before, or all of them
-   * get hashes that share their low bits.
+   * Once there is a store, makes every second key the twin of the one before, or gives all keys
+   * hashes that share their low bits.
    */
   private void pairKeys() {
     long seed = hashesMatter() && !paired ? hashSeed.getAsLong() : 0;
@@ -122,7 +122,7 @@ final class Workload {
   boolean begin(int client, StoreUnderTest.Client to, boolean readsOnly) {
     pairKeys();
     int draw = random.nextInt(100);
-    // Keys come one by one: so that the table fills up all along, among everything else.
+    // Keys are introduced one by one, so that the table fills during the whole run.
     int known = Math.min(keys.length, 4 + 2 * keys.length * invoked / configuration.operations());
     int key = random.nextInt(known);
     invoked++;
@@ -149,8 +149,8 @@ final class Workload {
   }
 
   /**
-   * Begins an iteration, for which the client is asked for one key after the other. One at a time:
-   * each is one more get of every key that the checker has to place.
+   * Begins an iteration, for which the client is asked for one key after the other. One at a time,
+   * because each is one more get of every key for the checker.
    *
    * @return null when none begins now
    */
@@ -163,12 +163,12 @@ final class Workload {
     return iteration;
   }
 
-  /** The iteration that was under way has ended, or was given up. */
+  /** Notes that the iteration has ended, or was given up. */
   void iterationIsOver() {
     iteration = null;
   }
 
-  /** The number of a key; −1: it is none of this run's. */
+  /** The number of a key; −1: the run has no such key. */
   int keyOf(MemorySegment bytes) {
     for (int key = 0; key < keys.length; key++) {
       if (keys[key].mismatch(bytes) < 0) {
@@ -191,8 +191,8 @@ final class Workload {
   }
 
   /**
-   * A put or delete with a condition: that the key has no value, or the one that was put last as
-   * far as anybody knows, or one that somebody put earlier, if ever to this key.
+   * Begins a conditional put or delete, on the condition that the key has no value, or the value
+   * that was probably put last, or one that was put earlier, perhaps to another key.
    */
   private boolean conditional(int client, StoreUnderTest.Client to, int key, boolean delete) {
     int draw = random.nextInt(10);
@@ -214,7 +214,7 @@ final class Workload {
             : to.compareAndSet(token, keys[key], value(expected), value(id)));
   }
 
-  /** A client was told how an operation ended: once. */
+  /** Notes that a client was told how an operation ended, which may happen only once. */
   void told(int token, int client) {
     if (told.get(token)) {
       fail("client " + client + " was told twice of operation " + token);
@@ -230,8 +230,8 @@ final class Workload {
   }
 
   /**
-   * The bytes of a value: its ID, then what only this ID gives, in a length that only this ID
-   * gives.
+   * The bytes of a value: its ID, then bytes that depend on the ID, in a length that depends on the
+   * ID.
    */
   private MemorySegment value(long id) {
     SplittableRandom bytes = new SplittableRandom(id);
@@ -250,7 +250,7 @@ final class Workload {
     return keys[key];
   }
 
-  /** The ID of what was got: whole, or the run has failed. */
+  /** The ID of a value that was read, which must be whole; otherwise the run fails. */
   long identify(MemorySegment value) {
     if (value == null) {
       return History.ABSENT;

@@ -13,23 +13,23 @@ import java.util.TreeMap;
 import java.util.function.IntSupplier;
 
 /**
- * What all parts of one run share: chance, time, the wire, the host's disk, what the clients ask
- * for and saw, and the counts of what happened.
+ * The state that all parts of one run share: randomness, time, the network, the host's disk, the
+ * clients' operations and results, and counts of what happened.
  */
 final class World {
-  /** Where clients find the server. */
+  /** The server's address. */
   static final String ADDRESS = "store";
 
   /**
-   * When faults have ended every operation ends within this. Well above the time-outs of the
-   * clients.
+   * The longest time for each operation to end after the faults have ended. Much longer than the
+   * time-outs of the clients.
    */
   static final long PATIENCE_NS = 3_000_000_000L;
 
   /**
-   * Processes of one run. What died holds some 50 KiB until the run is over, because it may not
-   * store before: a run that starts processes without end, as one that is made small may, would
-   * take all memory long before it has had too many events. The largest of some hundred runs had
+   * The most processes of one run. A dead process holds some 50 KiB until the run is over, because
+   * its stores must be refused: a run that starts processes endlessly, for example a shrunk one,
+   * would take all memory long before it has too many events. The largest of some hundred runs had
    * 300.
    */
   static final int PROCESSES_MAX = 5000;
@@ -56,22 +56,22 @@ final class World {
   final VersionWordRules rules;
   final Workload workload;
 
-  /** What goes wrong at the doors has a chance of its own. */
+  /** Randomness of its own for faults of connecting. */
   final SplittableRandom doors;
 
-  /** So has the device that fails. */
+  /** Randomness of its own for failures of the device. */
   final SplittableRandom drains;
 
-  /** And the files that can't be removed. */
+  /** Randomness of its own for files that can't be removed. */
   final SplittableRandom removals;
 
-  /** And how far the log may grow. */
+  /** Randomness of its own for the log's capacity. */
   final SplittableRandom capacities;
 
-  /** When clients iterate has a chance of its own too. */
+  /** Randomness of its own for the times of iterations. */
   final SplittableRandom iterations;
 
-  /** Which clients read the files alone, and how, has a chance of its own. */
+  /** Randomness of its own for clients that only read the files. */
   final SplittableRandom readers;
 
   final Map<Fault, Long> faults = new EnumMap<>(Fault.class);
@@ -80,7 +80,7 @@ final class World {
   /** Whether faults have ended. */
   boolean healing;
 
-  /** Gives back what each process that ever was holds. */
+  /** Releases the resources of each process that ever was. */
   private final List<Runnable> releases = new ArrayList<>();
 
   World(long seed, Configuration configuration, StoreUnderTest store) {
@@ -113,23 +113,23 @@ final class World {
     return workload.failure() != null;
   }
 
-  /** A fault happened now: it is counted, and the history says when. */
+  /** Notes that a fault happened now: counts it, and marks the time in the history. */
   void happened(Fault fault) {
     counted(fault);
     workload.history.mark(fault.name().toLowerCase(Locale.ROOT).replace('_', ' '));
   }
 
-  /** A fault happened; when does not matter. */
+  /** Counts a fault whose time does not matter. */
   void counted(Fault fault) {
     faults.merge(fault, 1L, Long::sum);
   }
 
-  /** A process crashed. */
+  /** Notes that a process crashed. */
   void crashed(String place, boolean recovering) {
     crashes.merge(new Crash(place, recovering, ProtocolState.of(disk)), 1L, Long::sum);
   }
 
-  /** What a step throws that is no crash is a defect. */
+  /** Runs a step. An exception other than a crash is a defect. */
   int guarded(String who, IntSupplier step) {
     try {
       return step.getAsInt();
@@ -147,7 +147,10 @@ final class World {
     return text.toString();
   }
 
-  /** Sets what a process has to be given back when the run is over, dead or alive. */
+  /**
+   * Adds a task that releases a process's resources when the run is over, whether it is dead or
+   * alive.
+   */
   void onEnd(Runnable release) {
     releases.add(release);
     if (releases.size() == PROCESSES_MAX) {
@@ -155,7 +158,7 @@ final class World {
     }
   }
 
-  /** The run is over: every process gives back the real memory it holds. */
+  /** Ends the run: every process releases its real memory. */
   void end() {
     disk.onDrain(() -> {});
     disk.bury();
@@ -164,7 +167,9 @@ final class World {
     }
   }
 
-  /** What died in the middle of a step may be in no state to be closed. */
+  /**
+   * Releases a process, which may be unable to be closed because it died in the middle of a step.
+   */
   private static void release(Runnable release) {
     try {
       release.run();

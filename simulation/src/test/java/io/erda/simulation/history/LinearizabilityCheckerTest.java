@@ -310,7 +310,7 @@ final class LinearizabilityCheckerTest {
         }
         Operation operation = Operation.values()[random.nextInt(5)];
         openValue[client] = operation.puts() ? nextValue[0]++ : 0;
-        // What is there now, as a rule, and may be replaced before it takes effect.
+        // Usually the current value, which may be replaced before the operation takes effect.
         long expected = random.nextInt(4) == 0 ? 0 : registers[(int) key];
         open[client] = history.invokeIf(client, operation, key, openValue[client], expected);
         effective[client] = false;

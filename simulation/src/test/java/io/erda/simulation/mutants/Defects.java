@@ -37,7 +37,7 @@ public final class Defects {
     LATER.add(() -> memory.flush(offset, length));
   }
 
-  /** A failure that nobody is told of. */
+  /** A failure that is not reported. */
   public static boolean isDoneOrFailed(Syncs syncs) {
     try {
       return syncs.isDone();

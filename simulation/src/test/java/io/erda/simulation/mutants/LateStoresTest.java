@@ -4,7 +4,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Rule 10: a file is used again only when nobody can store there any more. */
+/** Rule 10: a file is reused only when no process can store there any more. */
 @Tag("long")
 final class LateStoresTest {
   private static final int SEEDS_MAX = 1500;

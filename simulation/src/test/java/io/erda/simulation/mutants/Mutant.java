@@ -33,7 +33,7 @@ record Mutant(
     return simulation(true, 0);
   }
 
-  /** As before, and nobody looks at version words: only histories and inspections count. */
+  /** As before, without the checks of version words: only histories and inspections count. */
   LongFunction<String> withoutWordRules() {
     return simulation(false, 0);
   }

@@ -66,7 +66,7 @@ public final class ScenarioSeed implements LongFunction<String> {
 
     abstract Configuration configuration(RandomGenerator random);
 
-    /** What is woven into the server so that others go on in the middle of its steps. */
+    /** The patches of the server that let others go on in the middle of its steps. */
     List<Patch> interruptions() {
       return List.of();
     }

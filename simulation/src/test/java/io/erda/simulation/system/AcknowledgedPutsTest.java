@@ -19,8 +19,7 @@ final class AcknowledgedPutsTest {
   private static final int SEEDS = 200;
 
   /**
-   * The committing store of a put is not drained with it; whoever recovers after a kill has to see
-   * to that.
+   * The committing store of a put is not drained with it; recovery after a kill has to handle that.
    */
   @Test
   void committedWordsOutliveAKillAndThenAPowerFailure() {

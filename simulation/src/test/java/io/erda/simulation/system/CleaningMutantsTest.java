@@ -103,7 +103,7 @@ final class CleaningMutantsTest {
             });
   }
 
-  /** What is copied is not durable when the victim goes. */
+  /** Copies are not durable when the victim is retired. */
   @Test
   void wordsAreNotDrained() {
     assertFound(

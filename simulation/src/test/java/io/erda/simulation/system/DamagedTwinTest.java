@@ -28,9 +28,9 @@ import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
 /**
- * Two keys share a key word, and the object of one is damaged. A look-up of the other may meet that
- * object first, and nobody can tell then whose it was: both are told to be damaged, and both are
- * named by an inspection.
+ * Two keys share a key word, and the object of one is damaged. A look-up of the other key may find
+ * that object first, and can't tell which key it belongs to: gets of both report damage, and an
+ * inspection names both.
  */
 final class DamagedTwinTest implements StoreUnderTest.ClientEvents {
   private static final StoreGeometry STORE =

@@ -32,7 +32,7 @@ final class StorePromiseTest {
         });
   }
 
-  /** Nobody said that what was acknowledged before may be lost now. */
+  /** Opening without the option does not allow that earlier acknowledged puts are lost. */
   @Test
   void aStoreThatPromisedPowerGoesOnToDoSo() {
     Seeds.each(

@@ -10,7 +10,7 @@ import java.io.IOException;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-/** What is read of damaged files. */
+/** Reading damaged files. */
 final class StoreViewTest {
   private final SimulatedDisk disk =
       new SimulatedDisk(PersistenceDomain.MEMORY_CONTROLLER, new SplittableRandom(1));

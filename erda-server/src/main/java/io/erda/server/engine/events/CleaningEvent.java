@@ -8,7 +8,7 @@ import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 
-/** One region, from its choice to its end. */
+/** The cleaning of one region, from its choice to its end. */
 @Name("io.erda.Cleaning")
 @Label("Cleaning")
 @Category("Erda")
@@ -26,7 +26,7 @@ final class CleaningEvent extends Event {
   int generation;
 
   @Label("Freed")
-  @Description("False: too little would have been gained, or something in it is damaged")
+  @Description("False: too little would have been gained, or an object in it is damaged")
   boolean freed;
 
   @Label("Bytes Live")
@@ -38,6 +38,6 @@ final class CleaningEvent extends Event {
   long bytesCopied;
 
   @Label("Rounds")
-  @Description("Of copying: merge, then replicate until nothing is found")
+  @Description("Passes of copying: merge, then replicate until nothing is found")
   int rounds;
 }

@@ -4,7 +4,9 @@ import io.erda.cleaner.Cleaner;
 import io.erda.logstore.Region;
 import java.util.function.LongSupplier;
 
-/** Records cleanings for JFR, unless nobody records, and tells them. One thread. */
+/**
+ * Records cleanings for JFR while a recording runs, and passes them on to a listener. One thread.
+ */
 public final class CleaningRecorder implements Cleaner.Listener {
   private final ToldService told;
   private final LongSupplier nanoTime;

@@ -5,13 +5,14 @@ import jdk.jfr.Event;
 import jdk.jfr.FlightRecorder;
 
 /**
- * Makes JFR events only when somebody records or did: the first event that a process makes sets JFR
- * up, which costs a tenth of a second, and the server's thread would spend it in front of a put.
+ * Makes JFR events only once a recording has been started: the first event that a process makes
+ * sets JFR up, which takes a tenth of a second, and the server's thread would spend it before a
+ * put.
  */
 public final class Events {
   private Events() {}
 
-  /** An event that begins now; null when nobody recorded yet. */
+  /** Begins an event; null when no recording was ever started. */
   public static <E extends Event> E begin(Supplier<E> make) {
     if (!FlightRecorder.isInitialized()) {
       return null;
@@ -21,7 +22,7 @@ public final class Events {
     return event;
   }
 
-  /** Whether it is worth to fill the event in. */
+  /** Whether the event will be recorded, so that filling it in is worth it. */
   public static boolean wanted(Event event) {
     return event != null && event.shouldCommit();
   }

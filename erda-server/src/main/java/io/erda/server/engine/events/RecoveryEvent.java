@@ -8,7 +8,7 @@ import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 
-/** An event of Java Flight Recorder: the work of one opening of a store. */
+/** The recovery at one opening of a store. */
 @Name("io.erda.Recovery")
 @Label("Recovery")
 @Category("Erda")

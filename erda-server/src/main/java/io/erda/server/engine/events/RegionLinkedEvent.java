@@ -7,7 +7,7 @@ import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 
-/** A region becomes a head's. */
+/** A region was linked to a head. */
 @Name("io.erda.RegionLinked")
 @Label("Region Linked")
 @Category("Erda")
@@ -25,6 +25,6 @@ public final class RegionLinkedEvent extends Event {
   public int generation;
 
   @Label("Free Regions")
-  @Description("That may still be linked")
+  @Description("Regions that may still be linked")
   public int freeRegions;
 }

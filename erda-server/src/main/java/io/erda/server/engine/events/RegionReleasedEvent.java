@@ -7,7 +7,10 @@ import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 
-/** The space of a region goes back to the file system; lasts from when it was retired. */
+/**
+ * The space of a region was given back to the file system; the event lasts from the region's
+ * retirement.
+ */
 @Name("io.erda.RegionReleased")
 @Label("Region Released")
 @Category("Erda")
@@ -26,6 +29,6 @@ public final class RegionReleasedEvent extends Event {
   public int generation;
 
   @Label("Clients Waited For")
-  @Description("That had not said that they left")
+  @Description("Clients that had not said that they left")
   public int clientsLate;
 }

@@ -7,7 +7,7 @@ import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 
-/** A region is no longer reachable; its space is not given back yet. */
+/** A region was unlinked; its space is not given back yet. */
 @Name("io.erda.RegionRetired")
 @Label("Region Retired")
 @Category("Erda")
@@ -25,6 +25,6 @@ public final class RegionRetiredEvent extends Event {
   public int generation;
 
   @Label("Epoch")
-  @Description("Of the first map without it")
+  @Description("Epoch of the first map without the region")
   public long epoch;
 }

@@ -1,17 +1,17 @@
 package io.erda.server.engine.events;
 
 /**
- * Is told what happens to a service, for people to read. The server's thread calls it: it must not
- * wait for anything, and throws nothing.
+ * Is told what happens to a service, for logs. The server's thread calls it: it must not block, and
+ * throws nothing.
  */
 public interface ServiceListener {
-  /** Cares for nothing. */
+  /** Ignores everything. */
   ServiceListener NONE = new ServiceListener() {};
 
   /**
-   * A client was let in.
+   * A client connected.
    *
-   * @param peer who it is: {@link io.erda.rdma.ConnectionRequest#peer}
+   * @param peer its description: {@link io.erda.rdma.ConnectionRequest#peer}
    */
   default void connected(int clientId, String peer) {}
 
@@ -22,18 +22,18 @@ public interface ServiceListener {
    */
   default void left(int clientId, String peer, boolean misbehaved) {}
 
-  /** Somebody was not let in, and why. */
+  /** A client was refused, and why. */
   default void refused(String peer, String why) {}
 
   /**
    * A client's request was refused for want of space.
    *
-   * @param what LOG, TABLE or DISK; FILE where a file may not be as large as a region
+   * @param what LOG, TABLE or DISK; FILE when a file may not be as large as a region
    */
   default void full(String what, int clientId, long bytes) {}
 
   /**
-   * No file can be made for the log's next region. Told once, until {@link #fileAgain}.
+   * No file can be made for the log's next region. Called once until {@link #fileAgain}.
    *
    * @param why the file, the call and the error
    */
@@ -42,19 +42,19 @@ public interface ServiceListener {
   /** A file for the log's next region could be made again. */
   default void fileAgain() {}
 
-  /** A client's request was refused because the client, or its user, has all that it may have. */
+  /** A client's request was refused because the client, or its user, has reached a quota. */
   default void overQuota(String why, int clientId, String peer) {}
 
   /**
-   * A file that nothing needs any more could not be removed, or another thing was left undone that
-   * a next server does.
+   * A file that is not needed any more could not be removed, or other work was left undone that the
+   * next server does.
    *
    * @param what which file, and why
    */
   default void leftBehind(String what) {}
 
   /**
-   * A cleaning has ended.
+   * A cleaning ended.
    *
    * @param freed false: the region is kept
    */
@@ -64,14 +64,14 @@ public interface ServiceListener {
   /**
    * The table was doubled.
    *
-   * @param entries −1 where they are not counted yet
-   * @param tookNs −1 where it began before the store was opened
+   * @param entries −1 when they are not counted yet
+   * @param tookNs −1 when it began before the store was opened
    */
   default void doubled(long fromBuckets, long toBuckets, long entries, long tookNs) {}
 
   /** The table was halved; the parameters are those of {@link #doubled}. */
   default void halved(long fromBuckets, long toBuckets, long entries, long tookNs) {}
 
-  /** A halving found too many keys with one bucket, and goes back to {@code toBuckets}. */
+  /** A halving found too many keys in one bucket, and goes back to {@code toBuckets}. */
   default void turned(long fromBuckets, long toBuckets) {}
 }

@@ -9,7 +9,7 @@ import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 import jdk.jfr.Throttle;
 
-/** A request was refused for want of space. */
+/** A request was refused for lack of space. */
 @Name("io.erda.SpaceExhausted")
 @Label("Space Exhausted")
 @Category("Erda")
@@ -22,7 +22,7 @@ public final class SpaceExhaustedEvent extends Event {
   public String what;
 
   @Label("Client ID")
-  @Description("0 for one that could not connect")
+  @Description("0 for a client that could not connect")
   public int clientId;
 
   @Label("Head")

@@ -1,6 +1,6 @@
 package io.erda.server.engine.events;
 
-/** Passes on what happens to whoever wants to know it: nobody, until that is set. One thread. */
+/** Passes events on to a listener, which ignores them until another one is set. One thread. */
 public final class ToldService {
   private ServiceListener listener = ServiceListener.NONE;
 

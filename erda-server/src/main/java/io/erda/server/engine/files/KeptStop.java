@@ -12,17 +12,17 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * The record of a clean stop, kept while the store is opened. An opening removes the record before
- * it stores anything, and may fail behind that without having changed the store: a file of a region
- * is missing, or this user may not read it. Then a record is written anew; without one the next
- * opening could not tell damage from what the store was.
+ * it stores anything, and may then fail without having changed the store: a region's file is
+ * missing, or this user may not read it. Then the record is written again; without one the next
+ * opening could not detect damage.
  *
- * <p>An opening counts the root's structure counter on when it opens a table, which changes nothing
- * of the store. Where anything else is different no record is written.
+ * <p>An opening advances the root's structure counter when it opens a table, which does not change
+ * the store. When anything else differs no record is written.
  */
 public final class KeptStop {
   private final MemoryDirectory directory;
 
-  /** The record; null where there is none that can be read. */
+  /** The record; null when there is none that can be read. */
   private final MemorySegment record;
 
   private final MemorySegment root;
@@ -44,7 +44,7 @@ public final class KeptStop {
             directory, copy(directory, StoreFiles.STOPPED), copy(directory, StoreFiles.ROOT));
       }
     } catch (IOException | UncheckedIOException e) {
-      // The opening says what is wrong with it.
+      // The opening reports what is wrong with the record.
     }
     return new KeptStop(directory, null, null);
   }
@@ -52,7 +52,7 @@ public final class KeptStop {
   private static MemorySegment copy(MemoryDirectory directory, String name) throws IOException {
     try (PersistentMemory memory = directory.open(name)) {
       MemorySegment file = memory.segment();
-      // Words: a record is read as such.
+      // An array of longs, because a record is read as words.
       MemorySegment copy =
           MemorySegment.ofArray(new long[Math.toIntExact((file.byteSize() + 7) / 8)])
               .asSlice(0, file.byteSize());
@@ -61,8 +61,8 @@ public final class KeptStop {
   }
 
   /**
-   * After an opening that failed: writes a record where there was one and the store is what that
-   * said. Where that fails too, the next opening recovers as after a kill.
+   * After a failed opening: writes the record again if there was one and the store still is as it
+   * says. When that fails, too, the next opening recovers as after a kill.
    */
   public void putBack() {
     if (record == null) {
@@ -73,7 +73,7 @@ public final class KeptStop {
         writeIfUnchanged();
       }
     } catch (IOException | UncheckedIOException | ErdaException e) {
-      // What made the opening fail is what the user is told.
+      // The user is told why the opening failed.
     }
   }
 

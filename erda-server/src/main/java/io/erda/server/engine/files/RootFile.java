@@ -35,11 +35,12 @@ public final class RootFile implements StructureCounter {
   }
 
   /**
-   * Begins a new incarnation, durably: from now on no reader of an earlier one accepts what it
-   * reads. Before the first connection is taken: reservations and connections are named after it.
+   * Begins a new incarnation, durably: from now on readers of an earlier incarnation reject what
+   * they read. Called before the first connection is accepted, because reservations and connections
+   * are numbered after it.
    *
-   * @param boot of the machine, see {@link io.erda.pmem.MemoryDirectory#boot}: until here whoever
-   *     reads the files by himself sees that the store was not recovered since the machine started
+   * @param boot of the machine, see {@link io.erda.pmem.MemoryDirectory#boot}: until now clients
+   *     that only read the files saw that the store was not recovered since the machine started
    */
   public void beginIncarnation(int boot) {
     store(Root.LAYOUT_VERSION_OFFSET, Protocol.LAYOUT_VERSION);
@@ -48,7 +49,7 @@ public final class RootFile implements StructureCounter {
     memory.drain();
   }
 
-  /** Makes the map newer, durably, before anything may name what changed. */
+  /** Begins a new epoch, durably, before anything may name what changed in the map. */
   public void nextEpoch() {
     store(Root.EPOCH_OFFSET, epoch() + 1);
     memory.drain();

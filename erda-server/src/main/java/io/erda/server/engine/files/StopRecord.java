@@ -20,11 +20,11 @@ import java.util.List;
 import java.util.zip.CRC32C;
 
 /**
- * What a server that stops cleanly writes last: the checksum of every page of root, region table
- * and tables. Objects have checksums of their own, these have not: their words are stored one at a
- * time, and a checksum beside each would cost every put a second store. So there is one for each
- * page while nothing changes, and none while a server runs: the first opening removes the record,
- * durably, before it stores into them.
+ * The record that a server writes at a clean stop: the checksum of every page of root, region table
+ * and tables. Objects have their own checksums, these files have none: their words are stored one
+ * at a time, and a checksum beside each would cost every put a second store. So each page has a
+ * checksum while nothing changes, and none while a server runs: the first opening removes the
+ * record, durably, before it stores into the files.
  *
  * <pre>
  *   0  magic "ERDASTOP" 8 | 8  layout version 4 | 12  CRC32C of the whole file, this field as 0, 4
@@ -41,10 +41,10 @@ public final class StopRecord {
   private static final int FILE_HEADER_BYTES = NAME_BYTES + Long.BYTES;
   private static final int BOOT_OFFSET = 60;
 
-  /** Mapped memory is looked at through buffers of at most that many bytes. */
+  /** Mapped memory is read through buffers of at most this many bytes. */
   private static final long WINDOW_BYTES = 1 << 30;
 
-  /** Differences that are told one by one. */
+  /** The most differences that are told one by one. */
   private static final int TOLD_MAX = 100;
 
   private static final ValueLayout.OfInt INT =
@@ -52,26 +52,28 @@ public final class StopRecord {
   private static final ValueLayout.OfLong LONG =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  /** How far a record vouches for the store that it was found in. */
+  /** What a record proves about the store that it was found in. */
   public enum State {
-    /** There is none: the store was not stopped cleanly, or by a program without it. */
+    /** There is no record: the store was not stopped cleanly, or by a program that writes none. */
     NONE,
-    /** There is one that says nothing: it is damaged, of another store, or of an earlier stop. */
+    /** The record proves nothing: it is damaged, of another store, or of an earlier stop. */
     USELESS,
-    /** Everything is as it was left. */
+    /** Everything is as it was when the store was stopped. */
     PROVEN,
-    /** Something is not as it was left. */
+    /** Something is not as it was when the store was stopped. */
     DIFFERS
   }
 
   /**
-   * A record, compared with the store.
+   * The result of comparing a record with the store.
    *
-   * @param words what differs, or why it says nothing; each a sentence's worth
+   * @param words what differs, or why the record proves nothing; a sentence each
    */
   public record Verdict(State state, List<String> words) {}
 
-  /** Writes the record of what is there now. Nothing is stored in the store from now on. */
+  /**
+   * Writes the record of the store's present state. Nothing may be stored in the store afterwards.
+   */
   public static void write(MemoryDirectory directory, Superblock superblock, long incarnation)
       throws IOException {
     List<MemorySegment> files = new ArrayList<>();
@@ -102,14 +104,18 @@ public final class StopRecord {
   }
 
   /**
-   * What is promised to survive power failure is proven for good. What is not may be lost with the
-   * next one, record or table alone: that is no damage, and the store opens as it always did.
+   * The boot that the record holds for. A store that survives power failures is proven for good.
+   * Any other store may lose the record or parts of the table with the next power failure, which is
+   * no damage: it then opens as without a record.
    */
   private static int boot(MemoryDirectory directory) {
     return directory.survives() == Survives.POWER_FAILURE ? 0 : directory.boot();
   }
 
-  /** The name last: what has it is whole, unless power failed where that is not promised. */
+  /**
+   * Stores a record under a temporary name and renames it, so that a record with the right name is
+   * whole, unless power failed and the store does not survive that.
+   */
   static void store(MemoryDirectory directory, MemorySegment record) throws IOException {
     if (directory.exists(StoreFiles.STOPPED_NEW)) {
       directory.delete(StoreFiles.STOPPED_NEW);
@@ -147,8 +153,8 @@ public final class StopRecord {
   private static MemorySegment file(MemoryDirectory directory, String name) throws IOException {
     try (PersistentMemory memory = directory.open(name)) {
       long length = memory.segment().byteSize();
-      // Some words are stored without a flush, the root's counter among them: what the record says
-      // of them must not be lost to a power failure.
+      // Some words are stored without a flush, the root's counter among them: a power failure must
+      // not lose the values that the record proves.
       memory.flush(0, length);
       memory.drain();
       MemorySegment part = MemorySegment.ofArray(new long[Math.toIntExact(partBytes(length) / 8)]);
@@ -191,8 +197,8 @@ public final class StopRecord {
   /**
    * Compares the record of a store, if there is one, with the store. Changes nothing.
    *
-   * @throws IOException when the record, or a file that it is of, is there and can't be read: that
-   *     says nothing about what is in it
+   * @throws IOException when the record, or a file that it covers, exists and can't be read, which
+   *     says nothing about its content
    */
   public static Verdict check(MemoryDirectory directory, Superblock superblock, long incarnation)
       throws IOException {
@@ -201,13 +207,13 @@ public final class StopRecord {
     } catch (NoSuchFileException e) {
       return new Verdict(State.NONE, List.of());
     } catch (NotAMemoryException e) {
-      // Too short to be mapped, or no file.
+      // The file is too short to be mapped, or no regular file.
       return new Verdict(
           State.USELESS, List.of(StoreFiles.STOPPED + " can't be read: " + e.getMessage()));
     }
   }
 
-  /** As {@link #check(MemoryDirectory, Superblock, long)}, of a record that is given. */
+  /** As {@link #check(MemoryDirectory, Superblock, long)}, for a given record. */
   public static Verdict check(
       MemoryDirectory directory, MemorySegment record, Superblock superblock, long incarnation)
       throws IOException {
@@ -257,7 +263,7 @@ public final class StopRecord {
         + (code == 0 ? "" : code == 1 ? ", which is being doubled" : ", which is being halved");
   }
 
-  /** Whether the parts of all files are there, with names and lengths that files can have. */
+  /** Whether the record has a part for each file, with names and lengths that files can have. */
   private static boolean isWhole(MemorySegment record) {
     long at = HEADER_BYTES;
     int files = record.get(INT, 56);
@@ -312,7 +318,7 @@ public final class StopRecord {
     return partBytes(length);
   }
 
-  /** Collects what differs; pages side by side are one difference. */
+  /** Collects differences; adjacent pages are one difference. */
   private static final class Differences {
     final List<String> words = new ArrayList<>();
     private long count;
@@ -362,8 +368,8 @@ public final class StopRecord {
   }
 
   /**
-   * Removes the record, durably even where no power failure is to be survived: one that came back
-   * would call what was stored since damage.
+   * Removes the record, durably even if the store does not survive power failures: a record that
+   * reappeared would report later changes as damage.
    */
   public static void remove(MemoryDirectory directory) throws IOException {
     if (directory.exists(StoreFiles.STOPPED_NEW)) {

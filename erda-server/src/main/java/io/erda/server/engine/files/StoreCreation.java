@@ -13,13 +13,13 @@ import java.io.IOException;
 import java.util.UUID;
 import java.util.random.RandomGenerator;
 
-/** Creates a store in an empty directory, or over what an interrupted creation left. */
+/** Creates a store in an empty directory, or over the files of an interrupted creation. */
 public final class StoreCreation {
   private StoreCreation() {}
 
   /**
-   * Whether an interrupted creation may have left this. Regions are not among it: with them, a
-   * store has lost its superblock.
+   * Whether an interrupted creation may have left a file of this name. Regions are excluded: files
+   * with regions are a store that has lost its superblock.
    */
   private static boolean isUnfinished(String name) {
     return name.equals(LogFiles.REGIONS) || StoreFiles.MADE_AFTER_REGIONS.contains(name);
@@ -38,8 +38,8 @@ public final class StoreCreation {
   }
 
   /**
-   * The superblock gets its name last: without it, what lies there is the rest of a creation that
-   * was interrupted.
+   * Creates the files. The superblock gets its name last: without it, the files are those of an
+   * interrupted creation.
    */
   public static void create(
       MemoryDirectory directory, StoreGeometry store, Promise promise, RandomGenerator random)

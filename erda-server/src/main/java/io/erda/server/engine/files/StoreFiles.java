@@ -15,7 +15,7 @@ public final class StoreFiles {
   public static final String SUPERBLOCK = SuperblockLayout.FILE;
   public static final String ROOT = Root.FILE;
 
-  /** The record that a server writes which is stopped cleanly. */
+  /** The record that a server writes when it is stopped cleanly. */
   public static final String STOPPED = StopHeader.FILE;
 
   /** The name of a superblock until the creation that writes it has ended. */
@@ -29,15 +29,18 @@ public final class StoreFiles {
 
   private static final Pattern TABLE = Pattern.compile(TABLE_PREFIX + "[0-9]+");
 
-  /** The files that a creation makes behind the region table; an interrupted one may leave them. */
+  /** The files that a creation makes after the region table; an interrupted one may leave them. */
   public static final Set<String> MADE_AFTER_REGIONS = Set.of(ROOT, table(1), SUPERBLOCK_NEW);
 
-  /** The file of the table of a generation: how many tables the store has had. */
+  /**
+   * The name of the file of the table of a generation, which counts the tables that the store has
+   * had.
+   */
   public static String table(int generation) {
     return SuperblockLayout.table(generation);
   }
 
-  /** Whether a name is one of a table's file. */
+  /** Whether a name is that of a table's file. */
   public static boolean isTable(String name) {
     return TABLE.matcher(name).matches();
   }

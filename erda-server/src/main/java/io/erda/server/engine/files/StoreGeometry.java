@@ -4,20 +4,21 @@ import io.erda.logstore.LogGeometry;
 import io.erda.protocol.PutMode;
 
 /**
- * What a store has, fixed at its creation, read from the superblock afterwards.
+ * The parameters of a store that are fixed at its creation and read from the superblock afterwards.
  *
  * @param geometry of the log
- * @param buckets of the table to begin with, a power of two
+ * @param buckets of the first table, a power of two
  * @param putMode how objects come to be the newest version of their keys
  */
 public record StoreGeometry(LogGeometry geometry, long buckets, PutMode putMode) {
-  /** The most that a table can have. */
+  /** The most buckets that a table can have. */
   public static final long BUCKETS_MAX = 1L << 40;
 
   /**
-   * What is registered with a device beside the log's regions, at most: the root, and the tables. A
-   * table that was doubled keeps its registration for a grace; from 2 to 2^40 buckets there are 40
-   * of them. A device has to have so many registrations to spare, for a doubling can't do without.
+   * The most registrations with a device beside those of the log's regions: for the root, and the
+   * tables. A table that was doubled keeps its registration for a grace period; from 2 to 2^40
+   * buckets there are 40 tables. A device must have this many registrations to spare, because a
+   * doubling can't do without.
    */
   public static final int REGISTRATIONS_BESIDE_LOG = 66;
 
@@ -35,7 +36,7 @@ public record StoreGeometry(LogGeometry geometry, long buckets, PutMode putMode)
     }
   }
 
-  /** The same store with another put mode. */
+  /** A copy with another put mode. */
   public StoreGeometry withPutMode(PutMode mode) {
     return new StoreGeometry(geometry, buckets, mode);
   }

@@ -10,20 +10,19 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * What puts survive is a property of the store, kept over all its openings, and recorded in its
- * superblock.
+ * The promise of a store: which failures puts survive. It is recorded in the superblock, and kept
+ * by all openings.
  *
- * <p>A store that was told to promise {@link Promise#POWER} goes on to promise it until somebody
- * asks for less: an opening that left it out would let a power failure take what was acknowledged
- * before. And whoever opens it with that promise finds a store that others may have left in the
- * page cache: an earlier run that promised less, one that was killed, a program that copied the
- * files. So everything that is there is made durable first, at every opening, and the promise is
- * recorded behind it.
+ * <p>A store that promises {@link Promise#POWER} goes on to promise it until less is asked for:
+ * otherwise a power failure could take puts that were acknowledged before. When it is opened with
+ * that promise, parts of it may still be only in the page cache: after an earlier run that promised
+ * less, after a kill, or after a copy of the files. So at every opening all files are made durable
+ * first, and then the promise is recorded.
  */
 public final class StorePromise {
   private StorePromise() {}
 
-  /** Prepares a directory for a store that is to be created in it; what that will promise. */
+  /** Prepares a directory for a new store, and returns what that will promise. */
   public static Promise ofNewStore(MemoryDirectory directory, Promise wanted, PutMode mode) {
     Promise strongest = mode.promiseMax();
     return prepare(directory, wanted == null ? min(Promise.PROCESS, strongest) : wanted, strongest);
@@ -38,7 +37,7 @@ public final class StorePromise {
    * records it. REQUIRES: no memory of the directory is open.
    *
    * @param wanted null: as recorded
-   * @return notes for the user, where the promise became another one
+   * @return notes for the user, if the promise changed
    */
   public static List<String> keep(MemoryDirectory directory, Promise wanted) throws IOException {
     Superblock superblock = load(directory);
@@ -54,7 +53,7 @@ public final class StorePromise {
       return List.of(
           "made everything durable that was stored before: from now on the store promises power");
     }
-    // The last store of which the promise is kept says that there is no promise any more.
+    // The superblock that gives the promise up is itself stored with the promise kept.
     directory.promise(Survives.POWER_FAILURE);
     store(directory, superblock.withPromise(kept));
     directory.promise(Survives.PROCESS_CRASH);
@@ -64,9 +63,10 @@ public final class StorePromise {
   }
 
   /**
-   * May be more than what was asked for, where that costs nothing.
+   * Prepares the directory. Returns the promise, which may be more than was asked for when that
+   * costs nothing.
    *
-   * @param strongest that the store's put mode can have
+   * @param strongest the strongest promise of the store's put mode
    */
   private static Promise prepare(MemoryDirectory directory, Promise promise, Promise strongest) {
     if (promise.compareTo(strongest) > 0) {

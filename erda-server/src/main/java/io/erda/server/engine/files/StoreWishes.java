@@ -11,17 +11,17 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * What somebody who opens a store says about its shape. Creation decides most of that for good, so
- * a store that exists refuses what it can't have, and tells what has no effect; the capacity alone
- * can be changed.
+ * The options of an opening about the shape of the store. Most of it is fixed at creation, so an
+ * existing store refuses options that contradict it, and notes those without effect; only the
+ * capacity can be changed.
  *
  * @param heads of the log; 0: any
  * @param regionBytes bytes of a region; 0: any
  * @param segmentBytes bytes of a segment; 0: any
- * @param capacityBytes that the log may grow to from now on; 0: as until now
- * @param regionsReachable regions that clients can reach, the most that a capacity may come to
- * @param buckets of the table to begin with; 0: any
- * @param bucketsMax beyond which the table is not doubled
+ * @param capacityBytes that the log may grow to from now on; 0: unchanged
+ * @param regionsReachable regions that clients can reach, which limits the capacity
+ * @param buckets of a new table; 0: any
+ * @param bucketsMax the most buckets to which the table is doubled
  * @param putMode null: any
  */
 public record StoreWishes(
@@ -33,15 +33,15 @@ public record StoreWishes(
     long buckets,
     long bucketsMax,
     PutMode putMode) {
-  /** Nothing is said: the store stays as it is. */
+  /** No wishes: the store stays as it is. */
   public static final StoreWishes NONE =
       new StoreWishes(0, 0, 0, 0, LogGeometry.REGIONS_MAX, 0, StoreGeometry.BUCKETS_MAX, null);
 
   /**
    * Compares this with the store in a directory, if there is one. Changes nothing.
    *
-   * @throws ErdaException.Unusable when the store can't be so
-   * @throws ErdaException.Damaged when its superblock or its region table is
+   * @throws ErdaException.Unusable when the store contradicts it
+   * @throws ErdaException.Damaged when its superblock or its region table is damaged
    */
   public void require(MemoryDirectory directory) throws IOException {
     if (!directory.exists(StoreFiles.SUPERBLOCK)) {
@@ -87,7 +87,7 @@ public record StoreWishes(
     }
   }
 
-  /** The regions that the log may have, so that they take the capacity and no more. */
+  /** The number of regions with which the log takes the capacity and no more. */
   private int regions(LogGeometry geometry) {
     if (capacityBytes == 0) {
       return geometry.regionsMax();
@@ -95,7 +95,7 @@ public record StoreWishes(
     long regions = capacityBytes / geometry.regionBytes();
     long reach = (long) geometry.heads() * (int) ((1L << 34) / geometry.regionBytes());
     String wrong = null;
-    // Earlier versions made stores with as many regions as heads.
+    // Earlier versions made stores with only as many regions as heads.
     if (regions <= geometry.heads() && regions != geometry.regionsMax()) {
       wrong =
           "it holds "
@@ -122,12 +122,12 @@ public record StoreWishes(
   }
 
   /**
-   * Gives the store another capacity, where that is asked for. The region table gets its slots
-   * first: it is the table of the former capacity too. REQUIRES: {@link #require} agreed, and the
-   * log is not open.
+   * Changes the store's capacity, if a different one is wished. The region table gets its new slots
+   * before the superblock is stored, because it is also valid for the former capacity. REQUIRES:
+   * {@link #require} did not throw, and the log is not open.
    *
    * @param memory where {@code superblock} is stored
-   * @param notes gets a sentence for each change, and for each wish that has no effect
+   * @param notes receives a sentence for each change, and for each wish that has no effect
    * @return the superblock as it is stored now
    */
   public Superblock fulfil(

@@ -11,14 +11,14 @@ import java.lang.foreign.MemorySegment;
 import java.util.UUID;
 
 /**
- * What a store is. Two copies are stored one after the other ({@link SuperblockLayout}): a torn
- * write leaves the other one, and so does a damaged page.
+ * The description of a store. It is stored in two copies, one after the other ({@link
+ * SuperblockLayout}), so that a torn write or a damaged page leaves one whole.
  *
  * @param sequence of the newest copy
- * @param tables which there are, and what becomes of them
+ * @param tables the hash tables, and whether one is being resized
  * @param promise what every put that the store acknowledged survives: {@link Promise#PROCESS} or
- *     {@link Promise#POWER}; {@link Promise#ATOMIC} where puts are announced first
- * @param putMode since the store was created
+ *     {@link Promise#POWER}; {@link Promise#ATOMIC} when puts are announced first
+ * @param putMode fixed when the store was created
  */
 public record Superblock(
     long sequence,
@@ -28,35 +28,35 @@ public record Superblock(
     long hashSeed,
     Promise promise,
     PutMode putMode) {
-  /** Both copies lie in a memory of so many bytes. */
+  /** The bytes of a memory that holds both copies. */
   public static final long BYTES = SuperblockLayout.BYTES;
 
-  /** The next one, with other tables. */
+  /** The next superblock, with other tables. */
   public Superblock withTables(StoreTables now) {
     return new Superblock(sequence + 1, store, geometry, now, hashSeed, promise, putMode);
   }
 
-  /** The next one, which says the same. */
+  /** The next superblock, with the same content. */
   public Superblock again() {
     return withTables(tables);
   }
 
-  /** The next one: from now on the store keeps this promise. */
+  /** The next superblock, with another promise. */
   public Superblock withPromise(Promise kept) {
     return new Superblock(sequence + 1, store, geometry, tables, hashSeed, kept, putMode);
   }
 
-  /** The next one: the log may have other numbers of regions and slots. */
+  /** The next superblock, with another number of regions and slots of the log. */
   Superblock withGeometry(LogGeometry other) {
     return new Superblock(sequence + 1, store, other, tables, hashSeed, promise, putMode);
   }
 
-  /** This one, when {@link #store} has stored it: as it would be loaded. */
+  /** This superblock as it would be loaded after {@link #store}. */
   public Superblock stored() {
     return again();
   }
 
-  /** Stores both copies, each durable before the next is touched. */
+  /** Stores both copies, making each durable before the next is changed. */
   public void store(PersistentMemory memory) {
     storeCopy(memory, sequence);
     storeCopy(memory, sequence + 1);
@@ -84,7 +84,7 @@ public record Superblock(
   }
 
   /**
-   * The newest whole copy.
+   * Loads the newest whole copy.
    *
    * @throws ErdaException.Unusable for a store of another version
    * @throws ErdaException.Damaged when neither copy is whole

@@ -1,19 +1,19 @@
 package io.erda.server.engine.files;
 
 /**
- * How the table grows and shrinks while a server runs; the store does not record it.
+ * How the table grows and shrinks while a server runs; not recorded in the store.
  *
- * @param bucketsMax a table is not doubled beyond it
- * @param stretchSlots slots whose entries are moved in one step, at most
- * @param graceNs how long a table that was replaced can still be read: who reads it meets a new
- *     epoch anyway, so the grace only saves it an error
- * @param bucketsPerEntryHalved a table that has so many buckets for each entry, or more, is halved
+ * @param bucketsMax the most buckets to which a table is doubled
+ * @param stretchSlots the most slots whose entries are moved in one step
+ * @param graceNs how long a replaced table stays readable: its readers see a new epoch anyway, so
+ *     this only saves them an error
+ * @param bucketsPerEntryHalved a table with this many buckets for each entry, or more, is halved
  */
 public record TableGrowthOptions(
     long bucketsMax, int stretchSlots, long graceNs, int bucketsPerEntryHalved) {
   /**
-   * After a halving at this load the new table is at an eighth, so that it takes three times as
-   * many keys again before it doubles.
+   * A table halved at this load is one eighth full, so that its keys can triple before it doubles
+   * again.
    */
   private static final int BUCKETS_PER_ENTRY_HALVED = 16;
 

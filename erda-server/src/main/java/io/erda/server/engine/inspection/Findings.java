@@ -1,14 +1,14 @@
 package io.erda.server.engine.inspection;
 
-/** Told what is wrong with a store. */
+/** Is told what is wrong with a store. */
 public interface Findings {
   /**
-   * One finding.
+   * Damage was found.
    *
-   * @param key that is concerned, or null where it can't be told
+   * @param key that is concerned, or null when it is unknown
    */
   void found(byte[] key, String what);
 
-  /** Something that may be damage, or may be what a server that was killed leaves. */
+  /** Something was found that may be damage, or may be a trace of a killed server. */
   default void doubtful(byte[] key, String what) {}
 }

@@ -1,7 +1,7 @@
 package io.erda.server.engine.inspection;
 
-/** Told how far an inspection has come. */
+/** Is told the progress of an inspection. */
 public interface InspectionProgress {
-  /** So much of something is done. */
+  /** {@code done} of {@code all} things are checked. */
   void at(String what, long done, long all);
 }

@@ -8,21 +8,27 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
 /**
- * Finds the key of a damaged object, as its entry's key word proves it: as stored, or with another
- * length, or with one other byte. With 56 bits of tag a match by accident is out of the question.
+ * Finds the key of a damaged object: the key as stored, with another length, or with one byte
+ * changed, that has the entry's key word. With 56 bits of tag a match by accident is out of the
+ * question.
  *
  * <p>The time is bounded, by the bytes that are hashed: for each object, and for all of them
- * together. A store in which everything is damaged gets the short search alone, which tries the
- * length that is stored and a few others.
+ * together. When too many objects are damaged only the short search is made, which tries the stored
+ * length and a few others.
  */
 final class KeySearch {
-  /** Hashed for one object: some 50 ms. Every length, and any other byte of a key of 900. */
+  /**
+   * The most bytes that are hashed for one object, in about 50 ms: enough for every length, and for
+   * each byte of a key of 900 bytes.
+   */
   private static final long OBJECT_BYTES_MAX = 256 << 20;
 
-  /** Hashed for all objects beyond the short search: about two seconds. */
+  /**
+   * The most bytes that are hashed for all objects beyond the short search, in about two seconds.
+   */
   private static final long ALL_BYTES_MAX = 4L << 30;
 
-  /** Lengths that the short search tries. */
+  /** The longest length that the short search tries. */
   private static final int SHORT_LENGTH_MAX = 64;
 
   private final StoreEngine engine;
@@ -33,7 +39,7 @@ final class KeySearch {
     this.engine = engine;
   }
 
-  /** The key of the object at {@code offset}, or null when it can't be told from its bytes. */
+  /** The key of the object at {@code offset}, or null when its bytes do not reveal it. */
   byte[] keyAt(int head, int offset, long keyWord) {
     Region region = engine.log().region(head, offset);
     if (region == null) {

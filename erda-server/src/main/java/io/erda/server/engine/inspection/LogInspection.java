@@ -15,20 +15,20 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Looks at every whole object of the log, and at whether an entry names it. What no entry names is
- * no damage by itself: it was replaced, deleted, or never published. But an entry that was lost, or
+ * Checks whether an entry names each whole object of the log. An object without an entry is no
+ * damage by itself: it was replaced, deleted, or never published. But an entry that was lost, or
  * fell back to an older version, leaves the same trace, and in a store that was not stopped cleanly
- * nothing else tells. So two things are doubted there:
+ * there is no other. So two findings are doubts there:
  *
  * <ul>
  *   <li>a key without entry whose last object is a value;
- *   <li>a key that has another whole object behind the one that readers take: regions by
- *       generation, then by place. Clients store side by side, and cleaning moves objects, so the
- *       last one need not be the newest.
+ *   <li>a key that has another whole object behind the one that readers take, in the order of
+ *       region generation and place. Clients store concurrently, and cleaning moves objects, so the
+ *       last object need not be the newest.
  * </ul>
  */
 final class LogInspection {
-  /** Keys kept of each kind of doubt. */
+  /** The most keys that are kept for each kind of doubt. */
   private static final int KEYS_MAX = 1 << 18;
 
   private record Last(byte[] key, boolean tombstone, Region region, long place) {}
@@ -38,10 +38,10 @@ final class LogInspection {
   private final Unnamed unnamed;
   private final boolean doubting;
 
-  /** By key word, the last object so far of each key that has no entry. */
+  /** The last object so far of each key that has no entry, by key word. */
   private final Map<Long, Last> withoutEntry = new LinkedHashMap<>();
 
-  /** Key words that were doubted for another object. */
+  /** Key words with a doubt about another object. */
   private final Set<Long> doubted = new HashSet<>();
 
   private boolean tooMany;
@@ -136,7 +136,7 @@ final class LogInspection {
     return region == named ? place > namedPlace : region.generation() > named.generation();
   }
 
-  /** Whether one is a copy of the other: the same but for the checksum. */
+  /** Whether one object is a copy of the other, apart from the checksum. */
   private static boolean isSame(
       Region region, long place, Region named, long namedPlace, int bytes) {
     long from = ObjectLayout.VALUE_LENGTH_OFFSET;

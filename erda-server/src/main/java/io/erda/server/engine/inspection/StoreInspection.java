@@ -20,14 +20,14 @@ import java.util.Set;
 import java.util.function.LongFunction;
 
 /**
- * Looks at every entry of an opened store and at the objects it names. Changes nothing. One thread,
+ * Checks every entry of an opened store and the objects that it names. Changes nothing. One thread,
  * the engine's.
  *
  * <p>Finds: objects whose checksum is wrong, keys that do not belong to their entry, older versions
  * that are not whole, entries outside their neighbourhood, a key with two entries, half entries,
  * entries of a head that does not exist, places that were never handed out, whole versions that
  * recovery should have committed, an odd structure counter. While the table is doubled, in both
- * tables and across them. {@link LogInspection} looks for what no entry tells.
+ * tables and across them. {@link LogInspection} checks the objects without an entry.
  *
  * <p>Every entry counts once: as a value, a deleted key, undecided, or damaged.
  */
@@ -40,7 +40,7 @@ public final class StoreInspection {
   private final KeySearch keys;
   private final Unnamed unnamed;
 
-  /** Entries that the check of the table alone found damaged: they count as that. */
+  /** Entries that the check of the table alone found damaged; they are counted as damaged. */
   private final Set<Long> damagedEntries = new HashSet<>();
 
   private long entries;
@@ -82,7 +82,7 @@ public final class StoreInspection {
     return tombstones;
   }
 
-  /** Entries whose only version was never committed: readers take them for absent. */
+  /** Entries whose only version was never committed: to readers the key is absent. */
   public long undecided() {
     return undecided;
   }
@@ -92,16 +92,16 @@ public final class StoreInspection {
     return damaged;
   }
 
-  /** Looks at every entry. */
+  /** Checks every entry. */
   public void run() {
     lookAtEntries((what, done, all) -> {});
     unnamed.tellAll(this::hasTwin);
   }
 
   /**
-   * Compares the store with the record of its last stop, looks at every entry, then at every object
-   * of the log where that may tell more: names the keys that entries alone could not name, and
-   * doubts what no entry names.
+   * Compares the store with the record of its last stop, checks every entry, and then every object
+   * of the log when that may reveal more: the keys of damaged entries, and objects without an
+   * entry.
    */
   public void run(InspectionProgress progress) {
     StopRecord.Verdict stopped = engine.stopped();
@@ -114,7 +114,7 @@ public final class StoreInspection {
   }
 
   /**
-   * Whether the store was stopped cleanly and is what it was then: no entry of it is lost or old.
+   * Whether the store was stopped cleanly and is unchanged since: no entry of it is lost or old.
    */
   public boolean proven() {
     return engine.stopped().state() == StopRecord.State.PROVEN;
@@ -216,9 +216,9 @@ public final class StoreInspection {
   }
 
   /**
-   * Recovery has committed what was whole between the water marks, and below them every word was
-   * committed. So a version that is whole and pending was acknowledged, and readers take the one
-   * before.
+   * Checks a pending version. Recovery has committed every whole version between the water marks,
+   * and below them every word was committed. So a pending version that is whole had been
+   * acknowledged, and readers take the version before it.
    */
   private void inspectPending(long entry, long keyWord, int head, int newest) {
     if (engine.objectValid(head, newest) && keyWordAt(head, newest) == keyWord) {
@@ -228,7 +228,7 @@ public final class StoreInspection {
     }
   }
 
-  /** Returns whether readers find in it what was put. */
+  /** Returns whether readers find in the newest version what was put. */
   private boolean inspectNewest(long entry, long keyWord, int head, int offset) {
     Region region = engine.log().region(head, offset);
     if (region == null) {
@@ -252,8 +252,8 @@ public final class StoreInspection {
   }
 
   /**
-   * An entry leads to an object of another key. When that key has an entry of its own, it is this
-   * entry's key that is lost; when it has none, this is its entry, and the key word is damaged.
+   * Reports an entry that leads to an object of another key. When that key has its own entry, this
+   * entry's key is lost; otherwise this is that key's entry, and the key word is damaged.
    */
   private void foundStranger(long entry, long keyWord, int head, int offset, long itsKeyWord) {
     byte[] itsKey = key(head, offset);
@@ -277,7 +277,9 @@ public final class StoreInspection {
     }
   }
 
-  /** Tells of an object behind the high mark of its region, where other objects will be stored. */
+  /**
+   * Reports an object behind the high-water mark of its region, where other objects will be stored.
+   */
   private void requireHandedOut(long entry, int head, int offset, Region region) {
     long place = engine.log().geometry().place(offset);
     if (place >= engine.log().linked().highMark(region)) {
@@ -309,7 +311,7 @@ public final class StoreInspection {
     return found == 1;
   }
 
-  /** Entries of a key word whose newest committed object has this key. */
+  /** Counts the entries of a key word whose newest committed object has this key. */
   private int count(long keyWord, byte[] key) {
     int[] found = new int[1];
     MemorySegment view = MemorySegment.ofArray(key);
@@ -334,9 +336,9 @@ public final class StoreInspection {
   }
 
   /**
-   * An entry leads to what is no whole object. Where another entry has the same key word, its key
-   * is concerned too: a look-up of it may meet this entry first, and what lies there may have the
-   * other key in it by the same fault. Then every key of the log that has the key word is named.
+   * Reports an entry that leads to no whole object. When another entry has the same key word, its
+   * key is concerned, too: a look-up may find this entry first, and the same fault may have put the
+   * other key into the object. Then every key of the log that has the key word is reported.
    */
   private void found(byte[] key, long keyWord, String what) {
     if (key != null) {
@@ -347,7 +349,7 @@ public final class StoreInspection {
     }
   }
 
-  /** Whether two entries have this key word: that chance makes once in 2^56 pairs of keys. */
+  /** Whether two entries have this key word; the probability is 2^-56 for a pair of keys. */
   private boolean hasTwin(long keyWord) {
     int[] entriesOfIt = new int[1];
     engine

@@ -10,18 +10,20 @@ import java.util.Set;
 import java.util.function.LongPredicate;
 
 /**
- * Findings about entries whose key can't be told from what they name, or not for certain: kept by
- * the tag of the key word, until objects of the log turn out to be of keys that have it, or all of
- * the log was looked at. The head in a key word may be what is damaged, so the tag alone counts: 56
- * bits of the key's hash. Where two keys share them, both are named.
+ * Findings about entries whose key is unknown or uncertain. They are kept by the tag of the key
+ * word, until an object of the log has a key with that tag, or the whole log was read. Only the tag
+ * counts, 56 bits of the key's hash, because the head in a key word may be damaged. When two keys
+ * share it, both are reported.
  */
 final class Unnamed {
-  /** More than that are told without a key at once: what is so damaged fits no list. */
+  /**
+   * Beyond this number findings are reported at once, without a key: such a list would be useless.
+   */
   private static final int MOST = 100_000;
 
   private static final long TAG = (1L << 56) - 1;
 
-  /** What was found about a tag, and the keys that were told of it. */
+  /** The findings about a tag, and the keys that were reported with them. */
   private static final class About {
     final long keyWord;
     final List<String> findings = new ArrayList<>(1);
@@ -47,7 +49,7 @@ final class Unnamed {
   /**
    * Adds a finding.
    *
-   * @param told the key that it was told of already, or null
+   * @param told the key with which it was reported already, or null
    */
   void add(long keyWord, byte[] told, String what) {
     if (count >= MOST) {
@@ -68,7 +70,7 @@ final class Unnamed {
     return byTag.isEmpty();
   }
 
-  /** Tells what was found about a key word, now that a key is known to have it. */
+  /** Reports the findings about a key word, now that a key is known to have it. */
   void named(long keyWord, byte[] key) {
     About about = byTag.get(keyWord & TAG);
     if (about.keys.add(ByteBuffer.wrap(key))) {
@@ -76,14 +78,14 @@ final class Unnamed {
     }
   }
 
-  /** Whether something was found about a key word, or one that differs in its head alone. */
+  /** Whether there are findings about a key word, or one that differs only in its head. */
   boolean wants(long keyWord) {
     return byTag.containsKey(keyWord & TAG);
   }
 
   /**
-   * Tells without a key what no key was told of, and what may concern another key than the only one
-   * that was told of it.
+   * Reports without a key the findings that no key was found for, and those that may concern
+   * another key than the one reported.
    *
    * @param shared whether two entries have a key word
    */

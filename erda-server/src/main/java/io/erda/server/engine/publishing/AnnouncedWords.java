@@ -28,22 +28,25 @@ import java.util.function.Consumer;
  * The pending words of a store whose puts announce first: the word names a place before its object
  * is there (Erda paper, sections 3.3 and 4.2; decision "Announce first").
  *
- * <p>In such a store readers look at the newest version of a pending word, and it counts when it is
- * whole. So a whole object is never rolled back: to commit one needs no care, and to roll one back
- * needs a <em>judgement</em>, during which no reader accepts anything that depends on a pending
- * word. Readers take the structure counter for it, as they do while entries are moved.
+ * <p>In such a store readers examine the newest version of a pending word, and accept it when it is
+ * whole. So a whole object is never rolled back: committing needs no care, but rolling back needs a
+ * <em>judgement</em>, during which no reader accepts anything that depends on a pending word.
+ * Readers detect it by the structure counter, as they detect that entries are moved.
  *
  * <p>A word is live while its announcement stands. Its writer is fenced, by the end of its
  * connection, before it is judged. One thread.
  */
 public final class AnnouncedWords implements Decisions {
-  /** How long a client may take to write what it announced, when somebody needs the word. */
+  /**
+   * How long a client may take to write the announced object, when another operation needs the
+   * word.
+   */
   public static final long WANTED_NS = 100_000_000;
 
-  /** The same while nobody does. */
+  /** The same while none does. */
   public static final long UNWANTED_NS = 1_000_000_000;
 
-  /** After so long an announced put whose object is whole is committed. */
+  /** How often announced puts are checked; those whose object is whole are committed. */
   public static final long LOOK_NS = 1_000_000;
 
   private final Tables tables;
@@ -55,7 +58,7 @@ public final class AnnouncedWords implements Decisions {
   private final MemoryGuard faults = new MemoryGuard();
   private final NamedPlace probe = new NamedPlace();
 
-  /** By head and offset, the oldest first. */
+  /** Announcements by head and offset, the oldest first. */
   private final Map<Long, Announcement> live = new LinkedHashMap<>();
 
   /** The announced puts whose objects {@link #doWork} found whole. */
@@ -64,7 +67,7 @@ public final class AnnouncedWords implements Decisions {
   private LiveBytes liveBytes;
   private Consumer<Reservation> decided = reservation -> {};
 
-  /** When {@link #doWork} looks next; meaningful while something is live. */
+  /** When {@link #doWork} checks next; meaningless while nothing is live. */
   private long nextLookNs;
 
   private long rolledBack;
@@ -85,12 +88,14 @@ public final class AnnouncedWords implements Decisions {
     this.counts = counts;
   }
 
-  /** Sets who counts what is live; before anything is decided while the store is served. */
+  /**
+   * Sets the counter of live bytes; called before anything is decided while the store is served.
+   */
   public void count(LiveBytes bytes) {
     liveBytes = bytes;
   }
 
-  /** Sets who is told of a reservation in which something was decided. */
+  /** Sets the listener that is told the reservation of each decided put. */
   public void onDecided(Consumer<Reservation> listener) {
     decided = listener;
   }
@@ -100,22 +105,24 @@ public final class AnnouncedWords implements Decisions {
     return !live.isEmpty();
   }
 
-  /** Announcements that are not decided. */
+  /** The number of undecided announcements. */
   public long undecided() {
     return live.size();
   }
 
-  /** Versions that were rolled back because their objects never became whole. */
+  /** The number of versions that were rolled back because their objects never became whole. */
   public long rolledBack() {
     return rolledBack;
   }
 
-  /** Clients that were given up because they did not write what they had announced. */
+  /**
+   * The number of clients that were disconnected because they did not write an announced object.
+   */
   public long fenced() {
     return fenced;
   }
 
-  /** A word was stored that names what is going to be written. */
+  /** Notes an announcement: a word was stored that names an object which is not written yet. */
   public void announced(Announcement announcement) {
     if (live.isEmpty()) {
       nextLookNs = announcement.sinceNs + LOOK_NS;
@@ -151,8 +158,8 @@ public final class AnnouncedWords implements Decisions {
   }
 
   /**
-   * A reader found that what a pending word names is not whole: decides the word, unless it is live
-   * or not there any more.
+   * Handles a reader's report that the object of a pending word is not whole: decides the word,
+   * unless it is live or gone.
    */
   public void reported(long keyWord, int offset) {
     long entry = find(keyWord, offset);
@@ -161,7 +168,10 @@ public final class AnnouncedWords implements Decisions {
     }
   }
 
-  /** Commits what is whole, and gives up who takes too long. Returns how many were committed. */
+  /**
+   * Commits what is whole, and disconnects clients that take too long. Returns how many puts were
+   * committed.
+   */
   public int doWork(long nowNs) {
     if (live.isEmpty() || nowNs - nextLookNs < 0) {
       return 0;
@@ -179,7 +189,7 @@ public final class AnnouncedWords implements Decisions {
     return commitWhole();
   }
 
-  /** Commits what was flushed. Returns how many that were. */
+  /** Commits the puts whose objects were flushed. Returns how many. */
   private int commitWhole() {
     if (whole.isEmpty()) {
       return 0;
@@ -202,8 +212,8 @@ public final class AnnouncedWords implements Decisions {
   }
 
   /**
-   * A client is gone, and its connection closed: nothing that it WRITEs from now on is told to
-   * anybody as done. Decides what it had announced.
+   * Decides the announcements of a client that is gone and whose connection is closed: nothing that
+   * it WRITEs from now on is acknowledged.
    */
   public void left(Announcer announcer) {
     List<Announcement> its = new ArrayList<>();
@@ -223,8 +233,8 @@ public final class AnnouncedWords implements Decisions {
   }
 
   /**
-   * The store is being closed in order: commits what is whole, so that what was acknowledged is as
-   * much a committed version at rest as any other.
+   * Commits what is whole, because the store is being closed in order: then every acknowledged put
+   * is a committed version.
    */
   public void close() {
     for (Announcement each : live.values()) {
@@ -249,13 +259,13 @@ public final class AnnouncedWords implements Decisions {
   }
 
   /**
-   * Decides a word behind which nobody stands. A reader that accepts something meanwhile has seen
-   * the counter even behind its look at the object, so it has looked before the validation here.
+   * Decides a word whose writer is gone. A reader that accepts the object has seen the counter
+   * unchanged even after it loaded the object, so it loaded it before the validation here.
    * REQUIRES: its writer is fenced.
    */
   private long judge(long entry, long keyWord, long word) {
     root.beginMove();
-    // The counter is seen before the object is loaded.
+    // The odd counter must be visible before the object is loaded.
     VarHandle.fullFence();
     try {
       Long decided = faults.find(this, words -> words.commitOrRollBack(entry, keyWord, word));
@@ -271,8 +281,8 @@ public final class AnnouncedWords implements Decisions {
   }
 
   /**
-   * Where the device fails or is full, or the object's file was shortened, the word is as it was or
-   * decided. The next opening decides it, and readers go on until then.
+   * Decides a word. When the device fails or is full, or the object's file was shortened, the word
+   * is unchanged or decided; the next opening decides it, and readers go on until then.
    */
   private long commitOrRollBack(long entry, long keyWord, long word) {
     if (makeDurable(keyWord, VersionWord.newest(word))) {
@@ -303,7 +313,7 @@ public final class AnnouncedWords implements Decisions {
     return committed;
   }
 
-  /** Returns false when no whole object of the key lies there. */
+  /** Makes an object durable. Returns false when no whole object of the key lies there. */
   private boolean makeDurable(long keyWord, int offset) {
     if (!flush(keyWord, offset)) {
       return false;
@@ -320,7 +330,7 @@ public final class AnnouncedWords implements Decisions {
     PersistentMemory memory = region(head, offset).memory();
     long place = log.geometry().place(offset);
     int bytes = objects.bytes(head, offset);
-    // A writer that was given up may still store there: lengths stay within the object.
+    // A disconnected writer may still store there, so the lengths are bounded.
     int keyLength = ObjectLayout.keyLength(memory.segment(), place);
     if (keyLength == 0
         || ObjectLayout.bytes(keyLength, 0) > bytes

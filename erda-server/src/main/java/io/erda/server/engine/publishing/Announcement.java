@@ -2,18 +2,18 @@ package io.erda.server.engine.publishing;
 
 import io.erda.hashtable.Entry;
 
-/** An object that a key's pending word names, and that its client is going to write. */
+/** An announced put: a key's pending word names the object that its client is going to write. */
 public final class Announcement {
   final Announcer announcer;
   final Reservation reservation;
   final long keyWord;
 
-  /** Offset of the place, which the word names as its newest version. */
+  /** The offset of the object, which the word names as its newest version. */
   final int offset;
 
   final long sinceNs;
 
-  /** Whether somebody came by who needs the word decided. */
+  /** Whether another operation needs the word to be decided. */
   boolean wanted;
 
   public Announcement(

@@ -1,10 +1,10 @@
 package io.erda.server.engine.publishing;
 
-/** The client behind an announcement. */
+/** The client that made an announcement. */
 public interface Announcer {
-  /** Its connection is to end, because it does not write what it announced. */
+  /** Disconnects the client, because it does not write the announced object. */
   void giveUp();
 
-  /** Hears that all puts that it announced in a reservation are decided. */
+  /** Notes that all puts that this client announced in a reservation are decided. */
   void decided(Reservation reservation);
 }

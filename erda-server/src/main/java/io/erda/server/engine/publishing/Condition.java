@@ -7,9 +7,9 @@ import io.erda.server.engine.tables.StoredObjects;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What a key must have for a put or delete of it to be done: anything, no value, or the value of a
- * length and a hash. Otherwise it is a conflict. Used again for the next request; allocates
- * nothing.
+ * The condition for a put or delete of a key: none, that it has no value, or that its value has a
+ * length and a hash. If it does not hold the request is a conflict. Reused for the next request;
+ * allocates nothing.
  */
 public final class Condition {
   private int flag;
@@ -17,7 +17,7 @@ public final class Condition {
   private long low;
   private long high;
 
-  /** Whether flags of a request are some that a client may send. */
+  /** Whether a client may send these flags. */
   public static boolean isKnown(int flags) {
     return switch (flags) {
       case 0,
@@ -30,16 +30,16 @@ public final class Condition {
     };
   }
 
-  /** Whether a request with these flags names the value that is expected. */
+  /** Whether a request with these flags contains the expected value's length and hash. */
   public static boolean namesValue(int flags) {
     return (flags & Message.FLAG_IF_EQUAL) != 0;
   }
 
   /**
-   * Takes what a request says.
+   * Takes the condition of a request.
    *
-   * @param flags of the request, which are known
-   * @param lengthAt where it names the value that is expected, if it does
+   * @param flags of the request, all known
+   * @param lengthAt where it names the expected value, if it does
    */
   public void take(int flags, MemorySegment in, long lengthAt) {
     flag = flags & ~Message.FLAG_DELETE;
@@ -51,14 +51,14 @@ public final class Condition {
     }
   }
 
-  /** Whether only a key with a value meets it. */
+  /** Whether only a key that has a value can meet the condition. */
   public boolean wantsValue() {
     return flag == Message.FLAG_IF_EQUAL;
   }
 
   /**
-   * Whether it holds where {@code offset} is the newest committed version, or {@link
-   * VersionWord#NONE}: OK, CONFLICT, or DAMAGED where nobody can tell.
+   * Tests the condition for {@code offset}, the newest committed version, or {@link
+   * VersionWord#NONE}: OK, CONFLICT, or DAMAGED when that object can't be read.
    */
   public int test(StoredObjects objects, int head, int offset) {
     if (flag == 0) {

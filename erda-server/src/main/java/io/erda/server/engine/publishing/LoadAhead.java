@@ -11,17 +11,16 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * Loads what a batch is about to need, of all its requests together: the cache misses of many are
- * under way at a time, where those of one request after the other would each be waited for. Nothing
- * is believed of what is loaded here. One thread; allocates nothing, unless a batch is larger than
- * any before.
+ * Loads the memory that a batch is about to need, for all its requests together, so that the cache
+ * misses overlap instead of following each other. The loaded values are not used. One thread;
+ * allocates nothing, unless a batch is larger than any before.
  */
 final class LoadAhead {
   private final Tables tables;
   private final LogStore log;
   private long[] keyWords = new long[64];
 
-  /** Takes every word that was loaded: of a load without a use a compiler would make nothing. */
+  /** The sum of the loaded words: the compiler would remove loads without a use. */
   @SuppressWarnings("unused")
   private long loaded;
 
@@ -30,7 +29,7 @@ final class LoadAhead {
     this.log = log;
   }
 
-  /** Loads where the objects of requests begin and end, which another core has just stored. */
+  /** Loads the beginnings and ends of the requests' objects, which another core has just stored. */
   void objects(PublishRequest[] requests, int count) {
     if (count == 1) {
       return;
@@ -48,8 +47,8 @@ final class LoadAhead {
   }
 
   /**
-   * Loads the entries of requests, and then where the objects begin that these name, which are
-   * replaced. REQUIRES: who is not refused has a key word.
+   * Loads the entries of requests, and then the beginnings of the objects that these name, which
+   * are replaced. REQUIRES: each request that is not refused has a key word.
    */
   void replaced(PublishRequest[] requests, int count) {
     if (count == 1) {

@@ -21,22 +21,21 @@ import java.lang.foreign.MemorySegment;
 /**
  * The one publication point (rule 5): data, flush, drain, word, flush, drain.
  *
- * <p>A put goes through stages, see {@link PublishRequest.Stage}. Its object is made durable; the
- * last look says whether its client is still there; the entry's word names it; that is made
- * durable; it is committed, and then the caller answers. Where what is visible may still be lost,
- * the word is stored pending, and the committing store linearizes the put. Between the two whoever
- * else has to agree would be asked: today that is nobody, so no put is pending for longer than its
- * batch. Elsewhere the word is stored once.
+ * <p>A put goes through stages, see {@link PublishRequest.Stage}. Its object is made durable; a
+ * last check makes sure that its client is still there; the entry's word names the object; the word
+ * is made durable; it is committed, and then the caller answers. When visible data may still be
+ * lost, the word is first stored pending, and the committing store linearizes the put; no put is
+ * pending for longer than its batch. Otherwise the word is stored once.
  *
  * <p>A batch of puts and deletes is published together, so that a slow drain is paid once for all
- * of them. Where a drain waits for a device {@link Syncs} has somebody else wait, and the batch
- * goes on when that is done; one batch is under way at a time. Allocates nothing, but for batches
+ * of them. When a drain waits for a device, {@link Syncs} may wait in another thread, and the batch
+ * goes on afterwards; one batch is under way at a time. Allocates nothing, except for batches
  * larger than any before.
  */
 public final class Publication {
   /**
-   * Publications after which the low-water mark is brought up to date at the latest: what recovery
-   * has to look at more.
+   * The low-water mark is updated after this many publications at the latest, which bounds what
+   * recovery must read.
    */
   private static final int UNSETTLED_MAX = 1024;
 
@@ -60,13 +59,13 @@ public final class Publication {
 
   // The batch that is under way.
 
-  /** The device, or the agreement of others, that the publication waits for. */
+  /** The drain that the publication waits for. */
   private enum Waits {
-    /** There is none. */
+    /** No batch is under way. */
     FOR_NOTHING,
-    /** Its objects are being made durable, and the key words of entries that it is to make. */
+    /** The objects of the batch are being made durable, and the key words of new entries. */
     FOR_OBJECTS,
-    /** The words of some of its requests are. */
+    /** The words of some requests are being made durable. */
     FOR_WORDS
   }
 
@@ -74,10 +73,10 @@ public final class Publication {
   private PublishRequest[] batch;
   private int count;
 
-  /** Requests below have their outcome, or their words are stored. */
+  /** The requests before this index have their outcome, or their words are stored. */
   private int stored;
 
-  /** Requests below have their outcome. */
+  /** The requests before this index have their outcome. */
   private int decided;
 
   public Publication(
@@ -104,15 +103,15 @@ public final class Publication {
     this.keyBytesMax = keyBytesMax;
   }
 
-  /** Sets who waits for the device. While no batch is under way. */
+  /** Sets how to wait for the device. REQUIRES: no batch is under way. */
   public void syncs(Syncs waiting) {
     syncs = waiting;
   }
 
   /**
-   * Begins to publish {@code ofThem} requests in order, which belong to the publication until
-   * {@link #advance} says that all is done, or throws. It sets the outcome of each; what is OK is
-   * as durable as the store promises then. REQUIRES: no batch is under way.
+   * Begins to publish the first {@code ofThem} requests in order. They belong to the publication
+   * until {@link #advance} returns true, or throws. It sets the outcome of each; a request that is
+   * OK is as durable as the store promises. REQUIRES: no batch is under way.
    */
   public void begin(PublishRequest[] requests, int ofThem) {
     assert waits == Waits.FOR_NOTHING : "a batch that waits " + waits;
@@ -130,7 +129,7 @@ public final class Publication {
   }
 
   /**
-   * Goes on with the batch as far as that needs no waiting.
+   * Goes on with the batch until it must wait.
    *
    * @return whether it is done: every request has its outcome
    */
@@ -149,7 +148,7 @@ public final class Publication {
       failed = false;
     } finally {
       if (failed) {
-        // Nobody is going to decide the words that are still pending.
+        // The words that are still pending will not be decided by this batch.
         pending.allDecided();
         tables.hold(false);
         waits = Waits.FOR_NOTHING;
@@ -159,8 +158,8 @@ public final class Publication {
   }
 
   /**
-   * The batch, if there is one, is not gone on with: what it stored stays as it is. Returns when
-   * nobody waits for the device any more.
+   * Gives the batch up, if there is one: its stores stay. Returns when no drain is waited for any
+   * more.
    */
   public void abandon() {
     waits = Waits.FOR_NOTHING;
@@ -169,15 +168,15 @@ public final class Publication {
     tables.hold(false);
   }
 
-  /** How many requests of the batch, from the first on, have their outcome. */
+  /** How many requests of the batch have their outcome, counted from the first. */
   public int decided() {
     return decided;
   }
 
   /**
-   * The last look before words are stored, once for each client: behind everything that may take
-   * long, so that few puts are in the server's hands when it is stopped. A client that left may
-   * have been told that its put never takes effect.
+   * The last check before words are stored, once for each client. It comes after all slow steps, so
+   * that few puts are claimed when the server is stopped. A client that has left may have been told
+   * that its put never takes effect.
    */
   private void claim() {
     Requester asked = null;
@@ -197,7 +196,7 @@ public final class Publication {
     }
   }
 
-  /** Whether a request is to be done: its client may have left since it was claimed. */
+  /** Whether a request is still to be done: its client may have left since it was claimed. */
   private static boolean stillWanted(PublishRequest request) {
     if (request.result == Result.OK && request.requester != null && !request.requester.isThere()) {
       request.result = Result.NO_RESERVATION;
@@ -206,10 +205,10 @@ public final class Publication {
   }
 
   /**
-   * Lets the log know what is committed and durable. Where words are pending first, a committing
-   * store is not drained with its batch: an object whose word may still turn out pending after a
-   * power failure has to stay above the low-water mark, or recovery would not look at it and it
-   * would be rolled back. So settling waits for the next drain; call this before an extent ends.
+   * Tells the log what is committed and durable. When words are stored pending first, a committing
+   * store is not drained with its batch. An object whose word may be pending after a power failure
+   * must stay above the low-water mark, or recovery would miss it and it would be rolled back. So
+   * settling waits for the next drain; call this before an extent ends.
    */
   public void settle() {
     if (unsettled == 0) {
@@ -225,7 +224,7 @@ public final class Publication {
     unsettled = 0;
   }
 
-  /** As {@link #settle()}, unless all that was published in the extent is settled. */
+  /** As {@link #settle()}, unless all publications in the extent are settled. */
   public void settle(Extent extent) {
     for (int i = 0; i < unsettled; i++) {
       if (unsettledExtents[i] == extent) {
@@ -244,8 +243,8 @@ public final class Publication {
   }
 
   /**
-   * Everything is flushed before anything is drained: of a memory that has nothing left, a drain
-   * costs next to nothing.
+   * Flushes and drains the objects. All are flushed before the first drain: draining a memory that
+   * has nothing left costs next to nothing.
    */
   private void beginWithObjects() {
     loads.objects(batch, count);
@@ -268,7 +267,7 @@ public final class Publication {
   /**
    * Stores the key words of keys without an entry, so that they become durable with the objects:
    * otherwise the server's thread would wait for each of them before it stores its version word.
-   * Where an insertion has to displace others, or to wait for a doubling, it still does.
+   * That remains so when an insertion has to displace other entries, or to wait for a doubling.
    */
   private void stageKeys() {
     boolean any = false;
@@ -298,13 +297,13 @@ public final class Publication {
         request.keyLength);
   }
 
-  /** Whether the request has an entry that is staged where insertions go to now. */
+  /** Whether the request has a staged entry in the table that insertions go to now. */
   private boolean isStaged(PublishRequest request) {
     return request.staged != Tables.NONE && request.stagedIn == tables.insertsInto();
   }
 
   /**
-   * Whether what lies at the place is what the request says: whole, of this position, with a key
+   * Whether the object at the place is as the request says: whole, of this position, with a key
    * that belongs to the head.
    */
   private boolean check(PublishRequest request) {
@@ -317,8 +316,7 @@ public final class Publication {
     if (region.checksum().validBytes(request.place, request.bytes, mix) != request.bytes) {
       return false;
     }
-    // Loaded once and bounded: nothing that a writer stores after its publication may lead out of
-    // the object.
+    // Loaded once and bounded: later stores of a writer must not lead outside the object.
     int keyLength = ObjectLayout.keyLength(memory, request.place);
     if (keyLength == 0
         || ObjectLayout.bytes(keyLength, 0) > request.bytes
@@ -332,8 +330,8 @@ public final class Publication {
   }
 
   /**
-   * Stores the words of as many requests as can be stored before others are committed, and begins
-   * to make them durable. Where none is left the batch is done.
+   * Stores the words of as many requests as possible before others are committed, and begins to
+   * make them durable. When none is left the batch is done.
    */
   private void storeWords() {
     while (stored < count && storeNext()) {
@@ -353,9 +351,9 @@ public final class Publication {
   }
 
   /**
-   * Stores the word of the next request, unless it is refused.
+   * Stores the word of the next request, unless the request is refused.
    *
-   * @return false when those before it have to be committed first
+   * @return false when the requests before it have to be committed first
    */
   private boolean storeNext() {
     PublishRequest request = batch[stored];
@@ -386,8 +384,8 @@ public final class Publication {
   /**
    * Looks the entry up and stores its word, in one step.
    *
-   * @return false when a live word is in the way, or there is no room: commit the batch so far,
-   *     then ask again
+   * @return false when a live word prevents it, or there is no room: commit the batch so far, then
+   *     try again
    */
   private boolean storeWord(PublishRequest request) {
     assert request.stage == PublishRequest.Stage.DURABLE : request.stage;
@@ -444,10 +442,7 @@ public final class Publication {
     pending.stored();
   }
 
-  /**
-   * What is named is durable, and is committed. Whoever else must agree is asked between the two:
-   * what its word names is durable here.
-   */
+  /** Commits the requests whose words and objects are durable. */
   private void commit() {
     for (int i = decided; i < stored; i++) {
       PublishRequest request = batch[i];
@@ -457,9 +452,9 @@ public final class Publication {
         }
         request.stage = PublishRequest.Stage.COMMITTED;
       }
-      // Before anybody is answered: no extent may end as if this was durable.
+      // Checked before any client is answered: no extent may end as if this was durable.
       assert request.isDecided() : "acknowledged as " + request.stage;
-      // A client that publishes without a message is given the place of a refused request back.
+      // A client that publishes without a message gets the place of a refused request back.
       if (request.result == Result.OK || !request.checked) {
         settleLater(request.extent, request.place + ObjectLayout.padded(request.bytes));
       }
@@ -469,8 +464,8 @@ public final class Publication {
   }
 
   /**
-   * Commits the word that names the request's object. The version before may have been copied since
-   * that was stored, and the word names the copy then.
+   * Commits the word that names the request's object. The previous version may have been copied
+   * since the word was stored, and then the word names the copy.
    */
   private void commitWord(PublishRequest request) {
     long word = tables.versionWord(request.entry);
@@ -488,7 +483,7 @@ public final class Publication {
     count(request, VersionWord.older(word));
   }
 
-  /** A version took the place of the one before. */
+  /** Counts a version that replaced another one. */
   private void count(PublishRequest request, int before) {
     int after = request.delete ? VersionWord.NONE : request.offset;
     live.replaced(request.entry, request.region().head(), before, after);

@@ -10,23 +10,23 @@ import io.erda.server.engine.tables.Tables;
  * request.
  */
 public final class PublishRequest {
-  /** How far it is; each stage relies on the one before. */
+  /** The progress of a request; each stage relies on the one before. */
   enum Stage {
-    /** The object has not been looked at, or the request is refused, as its result says. */
+    /** The object has not been checked, or the request is refused: see its result. */
     NEW,
     /** The object is whole and durable; no word names it. */
     DURABLE,
-    /** The entry's word names it: pending, where a put is pending first. */
+    /** The entry's word names the object; the word is pending if puts are pending first. */
     NAMED,
     /**
-     * The word that names the object is durable, and from now on nobody takes it back: the put may
-     * be acknowledged. Where a put is pending first, that is the pending word: the committing store
+     * The word that names the object is durable, and will not be taken back: the put may be
+     * acknowledged. If puts are pending first, that is the pending word: the committing store
      * becomes durable with a later drain, and recovery repeats it if it is lost.
      */
     COMMITTED
   }
 
-  /** Null when nobody can leave that asked for it. */
+  /** Null for a requester that can't leave. */
   public Requester requester;
 
   public Extent extent;
@@ -35,27 +35,27 @@ public final class PublishRequest {
   public int bytes;
   public boolean delete;
 
-  /** The condition that its key must meet for it to be done. */
+  /** The condition that the request's key must meet. */
   public final Condition condition = new Condition();
 
   Stage stage = Stage.NEW;
   public int result;
   public boolean existed;
 
-  /** Whether whoever asked has looked at the object: its key word and key length are set. */
+  /** Whether the caller has checked the object: the key word and key length are set. */
   public boolean checked;
 
   public long keyWord;
   public int keyLength;
   long entry;
 
-  /** An entry that has the key word and no version yet, or {@link Tables#NONE}. */
+  /** The request's entry, which has the key word and no version yet, or {@link Tables#NONE}. */
   long staged = Tables.NONE;
 
-  /** The number of the table that it is in. */
+  /** The number of the table that holds the staged entry. */
   int stagedIn;
 
-  /** Whether it is refused, may be acknowledged, or had nothing to delete. */
+  /** Whether the request is refused, may be acknowledged, or had nothing to delete. */
   boolean isDecided() {
     return result != Result.OK || stage == Stage.COMMITTED || (delete && !existed);
   }

@@ -1,16 +1,16 @@
 package io.erda.server.engine.publishing;
 
 /**
- * The client that asked for a put or a delete. It may leave at any time, and may then know that
- * nothing takes effect of what it had sent and the server had not claimed.
+ * The client that asked for a put or a delete. It may leave at any time; then it may have been told
+ * that its requests which the server has not claimed never take effect.
  */
 public interface Requester {
   /**
-   * The last look before what it sent takes effect. When it is false it has left: it may have been
-   * told already that nothing of it will.
+   * The last check before its requests take effect. Returns false when the client has left: it may
+   * have been told that they never will.
    */
   boolean claim();
 
-  /** Whether it is still there, of a requester whose messages were claimed. */
+  /** Whether the client is still there, after its messages were claimed. */
   boolean isThere();
 }

@@ -10,18 +10,18 @@ public final class Reservation {
   public final long id;
   public final Extent extent;
 
-  /** The remote key that its client WRITEs with. */
+  /** The remote key with which its client WRITEs. */
   public final long key;
 
-  /** Where the next object may begin: places are published in rising order, and once. */
+  /** The lowest place of the next object: places are published once, in rising order. */
   public long nextPlace;
 
   long lastUsedNs;
 
-  /** Whether it was used since {@link #lastUsedNs}, by somebody who did not look at the clock. */
+  /** Whether the reservation was used since {@link #lastUsedNs}, without reading the clock. */
   boolean usedSince;
 
-  /** Objects that were announced in it and are not decided. */
+  /** Number of announced objects in it that are not decided. */
   public int undecided;
 
   /** Whether it has ended, and its key is revoked when nothing in it is undecided any more. */
@@ -38,7 +38,7 @@ public final class Reservation {
     this.lastUsedNs = nowNs;
   }
 
-  /** How long it has not been used, as far as was noticed. */
+  /** How long it has not been used, as far as is known. */
   public long unusedNs(long nowNs) {
     if (usedSince) {
       usedSince = false;
@@ -48,9 +48,9 @@ public final class Reservation {
   }
 
   /**
-   * Takes the place of an object, without a look at the clock.
+   * Takes the place of an object, without reading the clock.
    *
-   * @return whether it lies in this extent and behind all that were taken
+   * @return whether it lies in this extent and behind all places taken before
    */
   public boolean take(LogGeometry geometry, int head, int offset, int bytes) {
     usedSince = true;
@@ -58,9 +58,9 @@ public final class Reservation {
   }
 
   /**
-   * Takes the place of an object, if it lies in this extent and behind all that were taken.
+   * Takes the place of an object, if it lies in this extent and behind all places taken before.
    *
-   * @param head and {@code offset}, {@code bytes} as the client says
+   * @param head {@code offset} and {@code bytes} are as the client says
    */
   public boolean take(LogGeometry geometry, int head, int offset, int bytes, long nowNs) {
     long place = geometry.place(offset);

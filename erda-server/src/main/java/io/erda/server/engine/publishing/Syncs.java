@@ -3,11 +3,11 @@ package io.erda.server.engine.publishing;
 import io.erda.pmem.PersistentMemory;
 
 /**
- * Who waits for the device while a batch is made durable: the server's own thread has others to
- * serve. One group of drains is under way at a time. The methods are the server's thread's.
+ * Waits for the device while a batch is made durable, so that the server's thread can serve others.
+ * One group of drains is under way at a time. For the server's thread.
  */
 public interface Syncs {
-  /** The server's thread waits itself, where that takes no time to speak of. */
+  /** The server's thread waits itself, because that takes hardly any time. */
   Syncs AT_ONCE =
       new Syncs() {
         @Override
@@ -17,7 +17,7 @@ public interface Syncs {
 
         @Override
         public void begin() {
-          // They are done.
+          // All drains are done when they were added.
         }
 
         @Override
@@ -27,7 +27,7 @@ public interface Syncs {
 
         @Override
         public void await() {
-          // They are done.
+          // All drains are done when they were added.
         }
 
         @Override
@@ -42,27 +42,27 @@ public interface Syncs {
       };
 
   /**
-   * Adds a drain to the next group, unless the same one is there already. The memory stays open
-   * until the group is done. REQUIRES: none is under way.
+   * Adds a drain to the next group, unless the group has it already. The memory stays open until
+   * the group is done. REQUIRES: none is under way.
    */
   void add(PersistentMemory memory);
 
-  /** Begins with the group that was added. */
+  /** Begins the drains of the group. */
   void begin();
 
   /**
-   * Whether nothing is under way.
+   * Whether no drain is under way.
    *
    * @throws java.io.UncheckedIOException what a drain of the group threw, once
    */
   boolean isDone();
 
-  /** Returns when nothing is under way; what failed is told by {@link #isDone}. */
+  /** Returns when no drain is under way; {@link #isDone} throws what failed. */
   void await();
 
   /**
-   * Returns when nothing is under way, and forgets what was added and what failed: nobody relies on
-   * it.
+   * Returns when no drain is under way, and drops the group and its failure, because the batch is
+   * given up.
    */
   void cancel();
 

@@ -13,9 +13,9 @@ import io.erda.server.engine.events.ToldService;
 import io.erda.server.engine.store.StoreEngine;
 import java.lang.foreign.MemorySegment;
 
-/** Decides who may connect, and tells them what store this is. One thread. */
+/** Decides which clients may connect, and sends them the welcome. One thread. */
 final class Admission {
-  /** Why somebody was refused, by {@link Handshake.Refusal#reason()}. */
+  /** Reasons of refusals, by {@link Handshake.Refusal#reason()}. */
   private static final String[] REASONS = reasons();
 
   private final StoreEngine engine;
@@ -33,9 +33,9 @@ final class Admission {
   private long refusedOfUser;
 
   /**
-   * @param requests handles what those send who are admitted
-   * @param answers counts and times what they are answered
-   * @param told who is let in, and who is not
+   * @param requests handles the messages of admitted clients
+   * @param answers counts and times the answers
+   * @param told is told which clients are admitted or refused
    */
   Admission(
       StoreEngine engine,
@@ -64,7 +64,7 @@ final class Admission {
     return reasons;
   }
 
-  /** Adds how many were let in, and how many not and why. */
+  /** Adds the numbers of admitted clients, and of refused ones by reason. */
   void addTo(Figures figures) {
     figures.add("connections.max", options::connectionsMax);
     figures.add("connections.accepted", () -> accepted);
@@ -76,7 +76,7 @@ final class Admission {
     }
   }
 
-  /** Decides about all who ask. Returns how many those were. */
+  /** Decides about all waiting clients. Returns how many there were. */
   int doWork() {
     int asked = 0;
     for (Port port : ports.all()) {
@@ -154,7 +154,7 @@ final class Admission {
     request.reject(Handshake.encode(refusal));
   }
 
-  /** For the messages of a connection; null where the device has no more. */
+  /** Memory for the messages of a connection; null when the device registers no more. */
   private MemoryRegion memory(Device device) {
     MemorySegment taken = buffers.take();
     try {

@@ -18,21 +18,21 @@ import java.util.ArrayDeque;
 
 /**
  * Answers announcements: stores the word that names the place, before the object is there, and lets
- * the client write (Erda paper, section 3.3). An announcement whose key has an undecided put waits
- * until that is decided, and so does one for which undecided entries leave no room in the table;
- * they are taken in the order they came. One thread.
+ * the client write (Erda paper, section 3.3). An announcement waits while its key has an undecided
+ * put, or while undecided entries leave no room in the table. Waiting ones are tried in the order
+ * in which they came. One thread.
  */
 final class Announcing {
-  /** Says that the request is not answered yet. */
+  /** A result: the request is not answered yet. */
   private static final int WAITS = -1;
 
   /**
    * How long an announcement waits for room in the table while other words are undecided: their
-   * entries are neither displaced nor moved to a larger table. The doubling wants them decided.
+   * entries are neither displaced nor moved to a larger table. A doubling makes them be decided.
    */
   private static final long ROOM_NS = 2 * AnnouncedWords.WANTED_NS;
 
-  /** An announcement that waits; its message slot stays taken. */
+  /** An announcement that waits; its message slot stays occupied. */
   private record Waiting(Connection connection, int slot, Reservation reservation, long sinceNs) {}
 
   private final StoreEngine engine;
@@ -45,7 +45,7 @@ final class Announcing {
   /** Whether the key had a value when {@link #announce} looked. */
   private boolean existed;
 
-  /** Whether the word names the place now. */
+  /** Whether the word names the place, as the result of {@link #announce}. */
   private boolean awaited;
 
   Announcing(StoreEngine engine, StoreFailures failures, SpaceRefusals refusals) {
@@ -54,7 +54,7 @@ final class Announcing {
     this.refusals = refusals;
   }
 
-  /** Announcements that wait for another put of their key. */
+  /** Number of announcements that wait. */
   int waiting() {
     return waiting.size();
   }
@@ -106,7 +106,7 @@ final class Announcing {
     return Condition.namesValue(flags) ? Message.ANNOUNCE_IF_EQUAL_KEY : Message.ANNOUNCE_KEY;
   }
 
-  /** Tries those that wait again. Returns how many were answered. */
+  /** Tries the waiting announcements again. Returns how many were answered. */
   int doWork(long now) {
     int before = waiting.size();
     nowNs = now;
@@ -116,7 +116,7 @@ final class Announcing {
     return before - waiting.size();
   }
 
-  /** Forgets what a client waits for. */
+  /** Drops the announcements of a client that is gone. */
   void gone(Connection connection) {
     waiting.removeIf(each -> each.connection == connection);
   }
@@ -164,8 +164,9 @@ final class Announcing {
   }
 
   /**
-   * Stores the word, in one step with the look-up, which looks at the condition too. It still holds
-   * when the object becomes whole: no other put of the key is announced until this one is decided.
+   * Stores the word, in one step with the look-up, which also tests the condition. The condition
+   * still holds when the object becomes whole: no other put of the key is announced until this one
+   * is decided.
    */
   private int announce(Waiting request) {
     MemorySegment in = request.connection.buffers();

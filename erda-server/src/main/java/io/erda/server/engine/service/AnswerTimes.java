@@ -4,11 +4,11 @@ import java.util.Arrays;
 import java.util.function.LongSupplier;
 
 /**
- * How long answers took that were timed in the last ten to twenty seconds, in buckets that are an
- * eighth of a power of two wide. One thread.
+ * Times of answers in the last ten to twenty seconds, in buckets that are an eighth of a power of
+ * two wide. One thread.
  */
 final class AnswerTimes {
-  /** For so long answers go into one half; then the other half is forgotten, and used. */
+  /** Answers are counted in one half for this long; then the other half is cleared and used. */
   static final long HALF_NS = 10_000_000_000L;
 
   private static final int PARTS_BITS = 3;
@@ -25,7 +25,7 @@ final class AnswerTimes {
     this.halfBeganNs = nanoTime.getAsLong();
   }
 
-  /** An answer was given now to what came then. */
+  /** Adds an answer that is given now to a request that came at {@code beganNs}. */
   void add(long beganNs) {
     long nowNs = nanoTime.getAsLong();
     forget(nowNs);
@@ -49,8 +49,8 @@ final class AnswerTimes {
   }
 
   /**
-   * The time that so many of a thousand answers took at most, nanoseconds, an eighth too much at
-   * most; −1 when none was timed.
+   * The time within which {@code permille} of a thousand answers were given, nanoseconds, at most
+   * an eighth too large; −1 when none was timed.
    */
   long permille(int permille) {
     forget(nanoTime.getAsLong());
@@ -76,7 +76,7 @@ final class AnswerTimes {
     return (shift << PARTS_BITS) + (int) (ns >>> shift);
   }
 
-  /** The longest time that {@link #bucket} puts there. */
+  /** The longest time that belongs to a bucket of {@link #bucket}. */
   private static long longest(int bucket) {
     if (bucket < 2 * PARTS) {
       return bucket;

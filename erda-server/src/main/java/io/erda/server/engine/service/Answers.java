@@ -5,12 +5,11 @@ import java.util.Map;
 import java.util.function.LongSupplier;
 
 /**
- * What the server answers: how much of which kind, and how long that took. It times every request
- * for space, and of puts and deletes one in 61, so that a put costs no look at the clock. One
- * thread.
+ * Counts the server's answers by kind, and measures their times. It times every request for space,
+ * and one in 61 puts and deletes, so that most do not read the clock. One thread.
  */
 final class Answers {
-  /** Odd, so that of loads that go put, delete, put, delete both kinds are timed. */
+  /** Odd, so that both kinds are timed in a load of alternating puts and deletes. */
   private static final int TIMED_ONE_IN = 61;
 
   private final LongSupplier nanoTime;
@@ -25,13 +24,13 @@ final class Answers {
     this.puts = new AnswerTimes(nanoTime);
   }
 
-  /** A request of the type has come. Returns when that was, or 0 where it is not timed. */
+  /** Notes that a request came. Returns the time, or 0 when the request is not timed. */
   long begun(int type) {
     boolean timed =
         switch (type) {
           case Message.LEASE -> true;
           case Message.PUBLISH, Message.ANNOUNCE, Message.ERASE -> isPutTimed();
-          default -> false; // nobody waits for the others often
+          default -> false; // the others are rare and not waited for
         };
     return timed ? nanoTime.getAsLong() | 1 : 0;
   }
@@ -45,10 +44,10 @@ final class Answers {
   }
 
   /**
-   * A request is answered.
+   * Notes that a request is answered.
    *
-   * @param flags of a PUBLISH; of others anything
-   * @param beganNs what {@link #begun} returned of a request of this type
+   * @param flags of a PUBLISH; ignored for other types
+   * @param beganNs what {@link #begun} returned for the request
    */
   void answered(int type, int flags, int result, long beganNs) {
     counts.add(type, flags, result);
@@ -65,7 +64,7 @@ final class Answers {
     figures.add("requests.time.put.p99.ns", () -> puts.permille(990));
   }
 
-  /** Adds the numbers that are there: see {@link RequestCounts#addTo}. */
+  /** Adds the current counts: see {@link RequestCounts#addTo}. */
   void addTo(Map<String, LongSupplier> all) {
     counts.addTo(all);
   }

@@ -22,14 +22,14 @@ import java.util.ArrayDeque;
  * One client, as the server sees it: its queue pair, message slots and reservations. Owns them.
  *
  * <p>A message slot is a receive buffer and the buffer of its response. A slot's receive is posted
- * again only when its response has been sent, so there is always room to answer and a client that
- * does not listen holds up nobody but itself.
+ * again only when its response has been sent, so there is always room to answer, and a client that
+ * does not receive only stops itself.
  */
 final class Connection implements CompletionHandler, Requester, Announcer, AutoCloseable {
-  /** Handles what clients send. */
+  /** Handles the requests of clients. */
   interface Requests {
     /**
-     * A request lies in a slot of a connection.
+     * A request came and lies in a slot of a connection.
      *
      * @param received its length
      */
@@ -55,18 +55,18 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
   final int clientId;
   final int connectionEpoch;
 
-  /** The process ID that the client said itself; it is for people. */
+  /** The process ID that the client sent; only for messages. */
   final long processId;
 
-  /** The epoch of the newest map that the client was told; it knows no key that came later. */
+  /** The newest epoch whose map the client was sent; it has no remote keys of later ones. */
   long mapEpoch = -1;
 
-  /** That of the peer's user. */
+  /** The share of the client's user. */
   final UserShare share;
 
   final Reservations reservations;
 
-  /** Bytes that the next extent of a head gets: doubles from one object up. */
+  /** Size of the next extent of each head, bytes; grows from one object up by doubling. */
   final int[] extentBytes;
 
   private final Requests requests;
@@ -77,26 +77,27 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
   private final Work response = Work.send().signaled();
   private final ArrayDeque<Integer> unsent = new ArrayDeque<>();
 
-  /** By slot; 0 where a request is awaited, or has no answer yet. */
+  /** By slot; 0 when a request is awaited, or is not answered yet. */
   private final int[] responseLengths = new int[SLOTS];
 
-  /** By slot; when the request came, or 0 where it is not timed. */
+  /** By slot: when the request came, or 0 when it is not timed. */
   private final long[] beganNs = new long[SLOTS];
 
   private final MemoryGuard faults = new MemoryGuard();
 
-  /** Requests that have come and are not answered. */
+  /** Number of requests that have come and are not answered. */
   private int underWay;
 
-  /** Those of them that may take effect. */
+  /** Number of unanswered requests that may take effect. */
   private int open;
 
-  /** Whether what was claimed is finished as soon as none of it is open any more. */
+  /** Whether to finish the claims as soon as no request is open any more. */
   private boolean finishes;
 
   /**
-   * Whether something failed with the store's files, and may take effect when they are opened the
-   * next time. Nothing is finished from then on: its client may not have heard the answer.
+   * Whether an answer told of a failure of the store's files, so that its request may still take
+   * effect when they are opened again. No claims are finished from then on, because the client may
+   * not have received the answer.
    */
   private boolean leftUndecided;
 
@@ -136,8 +137,8 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
   }
 
   /**
-   * Where the message slots lie; a slot's request is at {@link #requestAt}, its response at {@link
-   * #responseAt}.
+   * The memory of the message slots; a slot's request is at {@link #requestAt}, its response at
+   * {@link #responseAt}.
    */
   MemorySegment buffers() {
     return memory.memory();
@@ -151,7 +152,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
     return RESPONSES + (long) slot * SLOT_BYTES;
   }
 
-  /** Handles what has arrived. Returns how much that was. */
+  /** Handles the messages that arrived. Returns how many. */
   int doWork() {
     handled = 0;
     if (!faults.attempt(this, Connection::answerAndPoll)) {
@@ -178,11 +179,11 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
   }
 
   /**
-   * The memory that both ends map was shortened, or the disk has no room for its pages: that ends
-   * this connection alone.
+   * Ends this connection after a fault: its shared file was shortened, or the disk has no room for
+   * its pages.
    *
-   * @throws MemoryFault when its pages are there: they may be there again, or a file of the store
-   *     was met
+   * @throws MemoryFault when its pages are there: the fault has passed, or was in a file of the
+   *     store
    */
   private void giveUpAfter(MemoryFault fault) {
     gone = true;
@@ -191,7 +192,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
     }
   }
 
-  /** A fault in memory of this connection's alone. */
+  /** Ends this connection after a fault in its own memory. */
   private void giveUpItsMemory() {
     gone = true;
     queuePair.isMemoryLost();
@@ -202,21 +203,21 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
   }
 
   /**
-   * Gives up on this client, because its connection broke or the server ends. The server closes it
-   * at the end of the step.
+   * Gives this client up, because its connection broke or the server ends. The server closes the
+   * connection at the end of the step.
    */
   @Override
   public void giveUp() {
     gone = true;
   }
 
-  /** Gives up on this client, because it sent what is none of the protocol. */
+  /** Gives this client up, because it violated the protocol. */
   void giveUpBecauseOfGarbage() {
     gone = true;
     misbehaved = true;
   }
 
-  /** Whether it was given up because of what it sent. */
+  /** Whether the client was given up because it violated the protocol. */
   boolean misbehaved() {
     return misbehaved;
   }
@@ -230,13 +231,13 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
     if (opcode == Opcode.DISCONNECT) {
       gone = true;
     } else if (status == Status.LENGTH || opcode == Opcode.RECEIVE_IMM) {
-      // No request is longer than a slot, and none is a WRITE with immediate data. Its slot's
+      // No request is longer than a slot, and none is a WRITE with immediate data. The slot's
       // receive is used up, and there is no request to answer.
       giveUpBecauseOfGarbage();
     } else if (status != Status.SUCCESS) {
       gone = true;
     } else if (opcode == Opcode.RECEIVE) {
-      // Here, and not in the middle of what the server does for others.
+      // Check for faults here, and not in the middle of work for others.
       faults.surface();
       requests.onMessage(this, (int) wrId, byteLength);
     } else if (opcode == Opcode.SEND) {
@@ -254,7 +255,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
     return !gone && isSo(asked -> asked.isPeerThere() ? 1 : 0);
   }
 
-  /** Asks the queue pair; false where its memory is not there. */
+  /** Asks the queue pair a question; false when its memory is missing. */
   private boolean isSo(MemoryGuard.Step<Claims> question) {
     int answer = faults.step(claims, question);
     if (answer == MemoryGuard.FAULT) {
@@ -268,7 +269,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
     reservations.decided(reservation);
   }
 
-  /** A request of the type has come; {@link #respond} ends it. */
+  /** Notes that a request came; {@link #respond} ends it. */
   void begun(int slot, int type) {
     beganNs[slot] = answers.begun(type);
     open += mayTakeEffect(type) ? 1 : 0;
@@ -276,7 +277,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
     share.operations++;
   }
 
-  /** Requests that have come and are not answered. */
+  /** Number of requests that have come and are not answered. */
   int underWay() {
     return underWay;
   }
@@ -285,14 +286,15 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
     return type == Message.PUBLISH || type == Message.ERASE || type == Message.ANNOUNCE;
   }
 
-  /** Whether an answer leaves open what becomes of its request: the store's files failed. */
+  /** Whether an answer leaves the fate of its request open, because the store's files failed. */
   private static boolean isUndecided(int type, int result) {
     return result == Result.FAILED && mayTakeEffect(type);
   }
 
   /**
-   * What was asked for has been done and answered, or dropped. A claim is of everything that had
-   * come by then, so it is finished when nothing of that is open: when the last one is answered.
+   * Finishes the claimed requests, which were done and answered, or dropped. A claim covers all
+   * requests that had come by then, so it is finished when none of them is open: when the last one
+   * is answered.
    */
   void finish() {
     finishes = true;
@@ -301,7 +303,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
     }
   }
 
-  /** Whether everything that came and may take effect is answered, and is decided. */
+  /** Whether all requests that may take effect are answered and decided. */
   private boolean isThrough() {
     return open == 0 && !leftUndecided;
   }
@@ -313,15 +315,16 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
     }
   }
 
-  /** Answers that a request is not done, and why, in words. */
+  /** Answers that a request is not done, with the reason in words. */
   void refuse(int slot, int type, int result, String why) {
     assert Result.saysWhy(result) : "nobody reads why of " + Result.name(result);
     answer(slot, type, result, Message.putReason(buffers(), responseAt(slot), why));
   }
 
   /**
-   * Sends the response whose body was written at {@link #responseAt}. Behind a result that says why
-   * the peer takes the body for that text: such a response has none, or comes by {@link #refuse}.
+   * Sends the response whose body was written at {@link #responseAt}. After a result with a reason
+   * the peer takes the body for that text: such a response has no other body, and {@link #refuse}
+   * sends the text.
    *
    * @param length with its header
    */

@@ -14,9 +14,10 @@ final class Connections {
   private long misbehaved;
 
   /**
-   * @param shares of the users whose clients they are
+   * @param shares of the clients' users
    * @param leaving is told of a connection that is about to be closed
-   * @param left is told of one that was closed: nothing its client does is told to anybody as done
+   * @param left is told of a connection that was closed, whose client gets no acknowledgement any
+   *     more
    */
   Connections(UserShares shares, Consumer<Connection> leaving, Consumer<Connection> left) {
     this.shares = shares;
@@ -28,12 +29,12 @@ final class Connections {
     connections.add(connection);
   }
 
-  /** All of them, in the order they came. */
+  /** All connections, in the order in which they came. */
   List<Connection> all() {
     return connections;
   }
 
-  /** The connection that was welcomed with these numbers, or null. */
+  /** The connection whose welcome has these numbers, or null. */
   Connection find(int clientId, int connectionEpoch) {
     for (Connection each : connections) {
       if (each.clientId == clientId && each.connectionEpoch == connectionEpoch) {
@@ -47,7 +48,7 @@ final class Connections {
     return connections.size();
   }
 
-  /** How many were ended because of what they sent. */
+  /** Number of connections that were ended because their client violated the protocol. */
   long misbehaved() {
     return misbehaved;
   }
@@ -56,7 +57,7 @@ final class Connections {
     return shares;
   }
 
-  /** Handles what has arrived. Returns how much that was. */
+  /** Handles the messages that arrived. Returns how many. */
   int doWork() {
     int work = 0;
     for (int i = 0; i < connections.size(); i++) {
@@ -67,7 +68,7 @@ final class Connections {
     return work;
   }
 
-  /** Closes those that {@link #doWork} found gone. */
+  /** Closes the connections that {@link #doWork} found gone. */
   void closeGone() {
     if (anyGone) {
       anyGone = false;
@@ -76,8 +77,8 @@ final class Connections {
   }
 
   /**
-   * Closes the connections of clients that left and were not noticed yet: one of them may be who
-   * asks for a connection now.
+   * Closes the connections of clients that left unnoticed: a client that now asks for a connection
+   * may have left one.
    *
    * @return whether there was any
    */
@@ -90,7 +91,7 @@ final class Connections {
     return connections.removeIf(this::closeIfGone);
   }
 
-  /** Returns whether any is given up, and not closed yet. */
+  /** Whether any connection is given up and not closed yet. */
   boolean isAnyGone() {
     for (Connection connection : connections) {
       if (connection.gone()) {
@@ -100,7 +101,7 @@ final class Connections {
     return false;
   }
 
-  /** Returns whether there is any whose memory went away. */
+  /** Gives up connections whose memory is missing. Returns whether there was any. */
   boolean giveUpWhoseMemoryIsLost() {
     boolean any = false;
     for (Connection connection : connections) {
@@ -112,7 +113,7 @@ final class Connections {
     return any;
   }
 
-  /** As {@link Connection#arm}, of all of them. */
+  /** As {@link Connection#arm}, for all connections. */
   boolean arm() {
     boolean armed = true;
     for (int i = 0; i < connections.size(); i++) {
@@ -121,7 +122,7 @@ final class Connections {
     return armed;
   }
 
-  /** Ends every one. */
+  /** Closes every connection. */
   void closeAll() {
     for (Connection connection : connections) {
       connection.giveUp();

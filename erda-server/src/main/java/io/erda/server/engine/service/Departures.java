@@ -15,27 +15,27 @@ import java.util.function.IntSupplier;
 import java.util.function.ObjLongConsumer;
 
 /**
- * Regions that are nobody's any more, and the clients that may not have heard of it. Their keys are
- * revoked, so what a client reads there it does not accept, and what it writes there is nobody's;
- * but a client on this host may still map the file, and may have been stopped in the middle of a
- * store that nothing revokes.
+ * Retired regions, and the clients that may not know yet. The regions' keys are revoked, so a
+ * client rejects what it reads there, and its writes there do not matter; but a client on this host
+ * may still map the file, and may have been stopped in the middle of a store, which can't be
+ * revoked.
  *
  * <p>When every client that knew the region has said that it left, or is gone, and no stranger may
- * be in the middle of a WRITE, nobody can reach the file any more: then it may become another
- * region's. When that took too long, or more than a few regions wait, the file is removed and its
- * space given back; a late store lands in pages that nobody looks at. Safety depends on no clock
- * (rule 10). One thread.
+ * be in the middle of a WRITE, the file is unreachable and may become another region's. When that
+ * takes too long, or more than a few regions wait, the file is removed and its space given back; a
+ * late store then lands in pages that are never read. Safety depends on no clock (rule 10). One
+ * thread.
  */
 final class Departures implements AutoCloseable {
   private static final int WAITING_MAX = 2;
 
-  /** Shown of each region: more would say no more. */
+  /** The most clients that are shown for each region. */
   private static final int CLIENTS_SHOWN_MAX = 16;
 
   /**
    * A client that was connected when a region was retired.
    *
-   * @param processId as it said itself
+   * @param processId as the client sent it
    */
   record Client(int id, long processId) {}
 
@@ -65,8 +65,8 @@ final class Departures implements AutoCloseable {
   }
 
   /**
-   * @param epoch of the first map without the region
-   * @param clients that were connected then, and knew a map with it
+   * @param epoch of the first map without the region @param clients that were connected then and
+   *     had been sent a map with it
    */
   void add(Region region, long epoch, long untilNs, List<Client> clients) {
     assert waiting.isEmpty() || waiting.peekLast().epoch < epoch
@@ -75,7 +75,7 @@ final class Departures implements AutoCloseable {
     waiting.add(new Departure(region, epoch, untilNs, new ArrayList<>(clients), released));
   }
 
-  /** A client uses nothing any more that the map of this epoch does not name. */
+  /** Notes that a client uses only what the map of this epoch names. */
   void left(int client, long epoch) {
     for (Departure each : waiting) {
       if (each.epoch <= epoch) {
@@ -84,12 +84,15 @@ final class Departures implements AutoCloseable {
     }
   }
 
-  /** A client's connection has ended. Where its stores can't be revoked it is a stranger now. */
+  /**
+   * Notes that a client's connection has ended. If its stores can't be revoked it is a stranger
+   * now.
+   */
   void gone(int client) {
     left(client, Long.MAX_VALUE);
   }
 
-  /** Lets go of what nobody reaches any more, and of what waited too long. */
+  /** Releases regions that no client reaches any more, and those that have waited too long. */
   void doWork(long nowNs) {
     if (waiting.isEmpty()) {
       return;
@@ -143,17 +146,19 @@ final class Departures implements AutoCloseable {
     }
   }
 
-  /** Regions that wait. */
+  /** Number of regions that wait. */
   int waiting() {
     return waiting.size();
   }
 
-  /** Regions that wait no more: their space was given back, or is used again. */
+  /**
+   * Number of regions that no longer wait: their space was given back, or their file is used again.
+   */
   long regionsReleased() {
     return regionsReleased;
   }
 
-  /** A client that the oldest of them waits for; 0 when it waits for none that is known. */
+  /** A client that the oldest region waits for; 0 when it waits for no known client. */
   int waitingFor() {
     List<Client> clients = waiting.isEmpty() ? List.of() : waiting.peek().clients;
     return clients.isEmpty() ? 0 : clients.getFirst().id;
@@ -176,12 +181,12 @@ final class Departures implements AutoCloseable {
     }
   }
 
-  /** Regions whose space was taken back from clients that did not leave in time. */
+  /** Number of regions whose space was taken back before all clients left. */
   long timedOut() {
     return timedOut;
   }
 
-  /** Regions whose file was kept for another one. */
+  /** Number of regions whose file was reused for another one. */
   long reused() {
     return reused;
   }

@@ -13,7 +13,9 @@ import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
-/** What {@code stats} shows: figures by name, in the order they were added. One thread. */
+/**
+ * The figures that {@code stats} shows, by name, in the order in which they were added. One thread.
+ */
 final class Figures {
   private final Map<String, LongSupplier> figures = new LinkedHashMap<>();
   private final List<Consumer<Map<String, LongSupplier>>> changing = new ArrayList<>();
@@ -22,15 +24,14 @@ final class Figures {
     figures.put(name, value);
   }
 
-  /** Adds figures that are not there all the time: those there are now, each time. */
+  /** Adds figures that do not always exist; the adder adds those that exist each time. */
   void addChanging(Consumer<Map<String, LongSupplier>> adder) {
     changing.add(adder);
   }
 
   /**
-   * Reads all of them, for nobody. What they need, classes and the libraries of the JDK that count
-   * processor time, is in memory from then on: a server that has no file descriptor left could not
-   * load it.
+   * Reads all figures and drops them. This loads the classes and libraries of the JDK that they
+   * need, which a server could not do later when it has no file descriptor left.
    */
   void readAll() {
     for (LongSupplier each : all().values()) {
@@ -38,7 +39,7 @@ final class Figures {
     }
   }
 
-  /** All of them now. */
+  /** The current values. */
   Map<String, Long> values() {
     Map<String, Long> values = new LinkedHashMap<>();
     all().forEach((name, value) -> values.put(name, value.getAsLong()));

@@ -6,7 +6,10 @@ import io.erda.server.engine.store.StoreEngine;
 import io.erda.server.engine.store.StoreFailures;
 import java.lang.foreign.MemorySegment;
 
-/** Answers requests that name a key: to look whether it is damaged, to delete it without space. */
+/**
+ * Answers requests that name a key: to check whether its object is damaged, or to delete it without
+ * space.
+ */
 final class KeyRequests {
   private final StoreEngine engine;
   private final StoreFailures failures;
@@ -66,7 +69,9 @@ final class KeyRequests {
     connection.finish();
   }
 
-  /** A put that is under way may have the key; null when the store failed. */
+  /**
+   * Erases a key, after a put under way that may be of the same key; null when the store failed.
+   */
   private StoreEngine.Erasure erase(MemorySegment in, long keyAt, int keyLength) {
     StoreEngine.Erasure erasure = failures.result(() -> engine.erase(in, keyAt, keyLength));
     if (erasure == StoreEngine.Erasure.NOT_NOW && engine.pending().anyLive()) {

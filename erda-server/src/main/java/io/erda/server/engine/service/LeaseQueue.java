@@ -4,15 +4,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Requests for space that wait for cleaning, or for the file of another region, in the order they
- * came. One thread.
+ * Requests for space that wait for cleaning, or for the file of another region, in the order in
+ * which they came. One thread.
  */
 final class LeaseQueue {
   /**
-   * A request; its message slot stays taken.
+   * A request; its message slot stays occupied.
    *
    * @param untilNs how long it waits for cleaning
-   * @param failures files that there is no room for, of those that were begun before it came
+   * @param failures number of files that could not be made, among those begun before it came
    */
   record Waiting(
       Connection connection, int slot, int head, int bytesMin, long untilNs, long failures) {}
@@ -31,7 +31,7 @@ final class LeaseQueue {
     return waiting.size();
   }
 
-  /** All that wait; they are asked again, and may come back. */
+  /** Removes and returns all waiting requests; they are tried again, and may be added again. */
   List<Waiting> takeAll() {
     List<Waiting> all = List.copyOf(waiting);
     waiting.clear();

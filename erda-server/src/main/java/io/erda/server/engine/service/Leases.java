@@ -19,14 +19,14 @@ import java.util.function.IntPredicate;
 import java.util.function.LongSupplier;
 
 /**
- * The leases of the log's space: grants extents to clients, ends them, and keeps those waiting for
- * whom there is none. Every reservation begins and ends here. One thread.
+ * The leases of the log's space: grants extents to clients, ends them, and makes requests wait when
+ * there is no space. Every reservation begins and ends here. One thread.
  */
 final class Leases {
-  /** After so long without a publication an extent ends while too many bytes are open. */
+  /** While too many bytes are leased, an extent without a publication for this long ends. */
   private static final long SCARCE_IDLE_NS = 100_000_000L;
 
-  /** So many extents at least fit into what a client, or a user, may have. */
+  /** The quota of a client or a user holds at least this many extents. */
   private static final int EXTENTS_IN_QUOTA = 4;
 
   private final StoreEngine engine;
@@ -44,7 +44,7 @@ final class Leases {
 
   private final LeaseQueue waiting = new LeaseQueue();
 
-  /** Reservations that have ended, and in which something is undecided. */
+  /** Reservations that have ended and still contain undecided announcements. */
   private final Set<Reservation> ending = new LinkedHashSet<>();
 
   private final Publishing publishing;
@@ -52,8 +52,8 @@ final class Leases {
   private long excessEnded;
 
   /**
-   * @param publishing is finished with what is published in an extent before that ends
-   * @param cleaningHelps whether cleaning may give a head space that somebody waits for
+   * @param publishing finishes the publications in an extent before the extent ends
+   * @param cleaningHelps whether cleaning may give a head the space that a client waits for
    */
   Leases(
       StoreEngine engine,
@@ -162,8 +162,8 @@ final class Leases {
   }
 
   /**
-   * Of what a client or a user may have an extent gets a part: the next one is to find room beside
-   * those that are still written to.
+   * The largest extent: a part of the quota, so that the next one fits beside those that are still
+   * written to.
    */
   private long extentBytesMax(UserShare user) {
     long ofUser = (user.leasedBytesMax - user.leasedBytes) / EXTENTS_IN_QUOTA;
@@ -171,9 +171,9 @@ final class Leases {
   }
 
   /**
-   * Why a client gets no more of the log, in words; null when it does. Whoever has nothing gets
-   * room for one object. What the client does not need, and what the user's other clients have not
-   * used lately, is ended before it is refused.
+   * Why a client gets no more of the log, in words; null when it does. A client that holds nothing
+   * always gets room for one object. Before the client is refused, extents that it does not need,
+   * and those that the user's other clients have not used lately, are ended.
    */
   private String whyOverQuota(Connection connection, int head, int bytes) {
     Reservations own = connection.reservations;
@@ -255,7 +255,7 @@ final class Leases {
     connection.respond(slot, Message.END, result, Message.END_RESPONSE_BYTES);
   }
 
-  /** Asks again for all who wait for space. Returns how many were answered. */
+  /** Tries the waiting requests again. Returns how many were answered. */
   int answerWaiting() {
     if (waiting.isEmpty()) {
       return 0;
@@ -267,24 +267,24 @@ final class Leases {
     return all.size() - waiting.size();
   }
 
-  /** Whether anybody waits for space. */
+  /** Whether a request waits for space. */
   boolean anyWaits() {
     return !waiting.isEmpty();
   }
 
-  /** Requests that wait for space. */
+  /** Number of requests that wait for space. */
   int waiting() {
     return waiting.size();
   }
 
-  /** Extents that were ended because their client held more than its share. */
+  /** Number of extents that were ended because their client held more than its share. */
   long excessEnded() {
     return excessEnded;
   }
 
   /**
-   * Ends an extent. Where what was published in it can't be made durable it stays open, so that the
-   * next recovery looks there; and so it does while something in it is undecided.
+   * Ends an extent. If its publications can't be made durable it stays open, so that the next
+   * recovery scans it; it also stays open while it contains undecided announcements.
    */
   private void end(Reservation reservation) {
     if (reservation.undecided > 0) {
@@ -292,13 +292,13 @@ final class Leases {
       ending.add(reservation);
       return;
     }
-    // What is published in it is finished first, and that may fail.
+    // The publications in it are finished first, which may fail.
     if (!failures.any() && failures.attempt(() -> settle(reservation.extent)) && !failures.any()) {
       failures.attempt(() -> engine.log().end(reservation.extent));
     }
   }
 
-  /** Something that was announced in a reservation is decided. */
+  /** Notes that an announcement in a reservation is decided. */
   void decided(Reservation reservation) {
     if (reservation.endsLater && reservation.undecided == 0) {
       reservation.endsLater = false;
@@ -313,8 +313,8 @@ final class Leases {
   }
 
   /**
-   * Ends every reservation in a region: what was not published there never will be. What was
-   * announced there is named by a word already, which whoever looks at the words comes by.
+   * Ends every reservation in a region: unpublished objects there never will be published.
+   * Announced objects there are named by a word already, and are found by the words.
    */
   void endIn(Region region) {
     publishing.finish(region);
@@ -336,7 +336,7 @@ final class Leases {
     }
   }
 
-  /** Ends what was not published into for long. */
+  /** Ends extents without a publication for too long. */
   void endIdle(long nowNs) {
     LogStore log = engine.log();
     long idleNs =
@@ -349,7 +349,7 @@ final class Leases {
     }
   }
 
-  /** Ends what a client holds, and forgets what it waits for. */
+  /** Ends what a client holds, and drops its waiting requests. */
   void leave(Connection connection) {
     connection.reservations.takeAll().forEach(this::end);
     waiting.gone(connection);

@@ -3,15 +3,14 @@ package io.erda.server.engine.service;
 import io.erda.protocol.Protocol;
 
 /**
- * What one client, and one user other than the server's own with all of his clients, may have of a
- * server.
+ * The limits of one client, and of all clients of one user other than the server's own.
  *
  * @param connectionsPerUser clients at a time
- * @param leasedBytesPerClient bytes of the log in extents that are open; what the log leases at
- *     most without being short of space is a limit too, which gives way where it must
- * @param leasedBytesPerUser the same; 0: half of the log
+ * @param leasedBytesPerClient bytes of the log in open extents; the log's own bound for leases
+ *     without shortage also applies, but gives way when necessary
+ * @param leasedBytesPerUser the same for a user; 0: half of the log
  * @param operationsPerClient requests that have come and are not answered
- * @param operationsPerUser the same
+ * @param operationsPerUser the same for a user
  */
 public record Limits(
     int connectionsPerUser,
@@ -20,7 +19,10 @@ public record Limits(
     int operationsPerClient,
     int operationsPerUser) {
 
-  /** Half of all connections, half of the log, and what a connection holds. */
+  /**
+   * The default limits: half of all connections, half of the log, and as many requests as a
+   * connection holds.
+   */
   public static Limits of(int connectionsMax) {
     return new Limits(
         Math.max(1, connectionsMax / 2),

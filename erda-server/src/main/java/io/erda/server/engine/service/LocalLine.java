@@ -1,8 +1,8 @@
 package io.erda.server.engine.service;
 
 /**
- * What a client of this process names its connection by, when it publishes in its own thread
- * ({@link ServerCore#publishNow}). Used by whoever takes the server's steps.
+ * Names the connection of a client in this process that publishes in its own thread ({@link
+ * ServerCore#publishNow}). Used in the thread that takes the server's steps.
  */
 public final class LocalLine {
   private final int clientId;
@@ -15,7 +15,7 @@ public final class LocalLine {
     this.connectionEpoch = connectionEpoch;
   }
 
-  /** The connection, or null when it is not there any more. */
+  /** The connection, or null when it has ended. */
   Connection connection(Connections all) {
     if (connection == null) {
       connection = all.find(clientId, connectionEpoch);

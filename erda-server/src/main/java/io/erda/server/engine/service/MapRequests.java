@@ -10,9 +10,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * Tells clients where tables and regions are. What could not be registered, because a store found
- * no room, is left out: nothing is there yet, and nothing comes to be there before the store was
- * opened again.
+ * Tells clients where tables and regions are. Tables and regions that could not be registered,
+ * because the device's memory had no room, are left out: they are empty, and stay so until the
+ * store is opened again.
  */
 final class MapRequests {
   private final StoreEngine engine;

@@ -5,12 +5,12 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 
 /**
- * Memory for the messages of connections, which later connections use again. To free it would stop
- * every thread of the JVM for a moment each time, in which an embedded server's clients run too.
- * One thread.
+ * Memory for the messages of connections, which is reused for later connections. Freeing it would
+ * stop every thread of the JVM for a moment, including those of an embedded server's clients. One
+ * thread.
  */
 final class MessageBuffers {
-  /** Kept for later; what is given back beyond that is left to the garbage collector. */
+  /** How many buffers are kept; further ones are left to the garbage collector. */
   private static final int KEPT = 64;
 
   private final long bytes;
@@ -26,7 +26,7 @@ final class MessageBuffers {
     return again == null ? Arena.ofAuto().allocate(bytes, 64) : again.fill((byte) 0);
   }
 
-  /** Memory that no device uses any more. */
+  /** Takes back memory that no device uses any more. */
   void giveBack(MemorySegment buffers) {
     if (free.size() < KEPT) {
       free.push(buffers);

@@ -3,8 +3,8 @@ package io.erda.server.engine.service;
 import io.erda.protocol.Message;
 
 /**
- * Refuses requests of those who have as many under way as they may. A client keeps to its own
- * limit, which the welcome tells; that of its user it can't know. One thread.
+ * Refuses requests of clients that have too many under way. A client respects its own limit, which
+ * the welcome tells; it can't know that of its user. One thread.
  */
 final class OperationLimits {
   private final int perClient;
@@ -15,7 +15,9 @@ final class OperationLimits {
     this.refusals = refusals;
   }
 
-  /** Returns whether a request that has begun is refused, and answered with that. */
+  /**
+   * Refuses and answers a request that has begun, if it exceeds a limit. Returns whether it did.
+   */
   boolean refuse(Connection connection, int slot, int type) {
     UserShare user = connection.share;
     boolean own = connection.underWay() > perClient;
@@ -31,7 +33,7 @@ final class OperationLimits {
   }
 
   /**
-   * Whether requests of a type count towards the limits. The others cost little, or tell what a
+   * Whether requests of a type count towards the limits. The others cost little, or report what a
    * client has done or left.
    */
   private static boolean isLimited(int type) {

@@ -13,8 +13,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * One device that the store is served on: its listener and what is registered with it. Borrows the
- * device, owns the rest.
+ * One device that the store is served on: its listener and the memory registered with it. Borrows
+ * the device, owns the rest.
  */
 final class Port implements AutoCloseable {
   final Device device;
@@ -41,8 +41,8 @@ final class Port implements AutoCloseable {
   }
 
   /**
-   * Its remote key; 0 when {@code table} is null, or could not be registered, because a store found
-   * no room.
+   * The table's remote key; 0 when {@code table} is null, or could not be registered for lack of
+   * room.
    */
   long keyOf(Tables.Generation table) {
     MemoryRegion registered = table == null ? null : tables.get(table.number());
@@ -50,19 +50,19 @@ final class Port implements AutoCloseable {
   }
 
   /**
-   * Where the device can hold clients to it, they WRITE to what is leased to them alone (rule 7).
+   * Registers a region. If the device can enforce it, clients WRITE only to their leases (rule 7).
    */
   void register(Region region) {
     int writes = device.limitsWrites() ? 0 : Access.REMOTE_WRITE;
     regions[region.slot()] = device.register(region.memory(), Access.REMOTE_READ | writes);
   }
 
-  /** Lets a client WRITE to its extent. Returns the key to do it with. */
+  /** Lets a client WRITE to its extent. Returns the remote key for that. */
   long grant(QueuePair client, Extent extent) {
     return client.grant(regions[extent.region().slot()], extent.place(), extent.length());
   }
 
-  /** From now on nobody's READ or WRITE of the region counts. */
+  /** Deregisters a region: READs and WRITEs of it fail from now on. */
   void deregister(Region region) {
     if (regions[region.slot()] != null) {
       device.deregister(regions[region.slot()]);
@@ -70,7 +70,7 @@ final class Port implements AutoCloseable {
     }
   }
 
-  /** Its remote key; 0 of one that could not be registered, because a store found no room. */
+  /** The region's remote key; 0 when it could not be registered for lack of room. */
   long keyOf(Region region) {
     MemoryRegion registered = regions[region.slot()];
     return registered == null ? 0 : registered.remoteKey();
@@ -82,7 +82,7 @@ final class Port implements AutoCloseable {
     release();
   }
 
-  /** Takes back what is registered with the device; the listener goes on. */
+  /** Deregisters all memory from the device; the listener goes on. */
   void release() {
     for (MemoryRegion region : regions) {
       if (region != null) {

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The devices that a store is served on, and what is registered with all of them; and those that it
+ * The devices that a store is served on, and the memory registered with them; and devices that it
  * is not served on, where clients of earlier servers may live. Borrows the devices, owns the ports.
  * One thread.
  */
@@ -25,7 +25,7 @@ final class Ports implements TableGrowth.Listener, AutoCloseable {
     return ports;
   }
 
-  /** Counts the strangers of a device that the store is not served on, too. */
+  /** Counts the strangers also of a device that the store is not served on. */
   void countStrangersOf(Device device) {
     abandoned.add(device);
   }
@@ -64,12 +64,12 @@ final class Ports implements TableGrowth.Listener, AutoCloseable {
     ports.forEach(port -> port.register(region));
   }
 
-  /** From now on nobody's READ or WRITE of the region counts. */
+  /** Deregisters a region: READs and WRITEs of it fail from now on. */
   void deregister(Region region) {
     ports.forEach(port -> port.deregister(region));
   }
 
-  /** Takes back what is registered; the listeners go on. */
+  /** Deregisters all memory; the listeners go on. */
   void release() {
     ports.forEach(Port::release);
     ports.clear();

@@ -24,22 +24,22 @@ import java.util.Arrays;
 import java.util.function.LongSupplier;
 
 /**
- * Collects the publications that arrive in one step, lets them be published as one batch, and
- * answers. One thread. Allocates nothing, unless more are collected than ever before.
+ * Collects the publications that arrive in one step, publishes them as one batch, and answers. One
+ * thread. Allocates nothing, unless more are collected than ever before.
  *
- * <p>Where a batch waits for a device ({@link Syncs}) the server goes on meanwhile, and collects
- * the next one. Whoever was answered may be about to send again, so the next batch waits for as
- * many as were answered, beside those that have come, for a part of the time that the one before
- * took.
+ * <p>While a batch waits for a device ({@link Syncs}) the server goes on, and collects the next
+ * one. Clients that were just answered may be about to send again, so the next batch waits for as
+ * many requests as were answered, beside those that have come, for a part of the time that the
+ * previous batch took.
  */
 final class Publishing {
   /**
-   * So many are published without waiting for more. While a batch is under way more are collected:
-   * as many as all clients may have sent.
+   * A batch of this size is published without waiting for more. While a batch is under way more are
+   * collected: as many as all clients may have sent.
    */
   private static final int BATCH_ENOUGH = 64;
 
-  /** A batch waits for others at most this part of the time that the batch before took. */
+  /** A batch waits for others at most for this part of the time that the previous batch took. */
   private static final int GATHERING_PART = 3;
 
   private static final long GATHERING_NS_MAX = 5_000_000;
@@ -50,24 +50,24 @@ final class Publishing {
         return 0;
       };
 
-  /** Requests and who asked. */
+  /** Requests, and the connections to answer. */
   private static final class Batch {
     PublishRequest[] requests = new PublishRequest[0];
 
-    /** By place: who is answered, and in which message slot. */
+    /** By index: the connection to answer, and the message slot. */
     Connection[] askers = new Connection[0];
 
     int[] slots = new int[0];
     int count;
 
-    /** How many were answered. */
+    /** How many requests were answered. */
     int answered;
 
     Batch() {
       grow(BATCH_ENOUGH);
     }
 
-    /** Makes room for one more. */
+    /** Makes room for one more request. */
     void makeRoom() {
       if (count == requests.length) {
         grow(2 * count);
@@ -132,25 +132,28 @@ final class Publishing {
 
   private Batch collected = new Batch();
 
-  /** The batch that is being published; empty when nothing is. */
+  /** The batch that is being published; empty when none is. */
   private Batch underWay = new Batch();
 
   private boolean over;
 
-  // The object of a client in this process.
+  // The request for a client in this process.
 
   private final PublishRequest now = new PublishRequest();
   private final PublishRequest[] nowBatch = {now};
   private final Runnable storing = this::publishStored;
   private final MemoryGuard faults = new MemoryGuard();
 
-  // Where batches wait for a device.
+  // Used when batches wait for a device.
 
   private long gatheringSinceNs;
   private long begunNs;
   private long lastTookNs;
 
-  /** Requests that the next batch may have: those that came meanwhile, and one of each answered. */
+  /**
+   * How many requests the next batch may get: those that came meanwhile, and one for each answered
+   * one.
+   */
   private int expected;
 
   private long groups;
@@ -163,13 +166,13 @@ final class Publishing {
     this.nanoTime = nanoTime;
   }
 
-  /** Sets who waits for the device. Before anything is published. */
+  /** Sets how to wait for the device. Called before anything is published. */
   void syncs(Syncs waiting) {
     syncs = waiting;
     engine.publication().syncs(waiting);
   }
 
-  /** Batches that waited for a device. */
+  /** Number of batches that waited for a device. */
   long groups() {
     return groups;
   }
@@ -201,8 +204,8 @@ final class Publishing {
   }
 
   /**
-   * Publishes one object now, for a client of this process that has built it, and stores it in its
-   * place before. Declines where that is not all there is to do.
+   * Stores an object that a client of this process has built at its place, and publishes it now.
+   * Declines when other work is to be done first.
    *
    * @return a constant of {@link LocalPublisher}
    */
@@ -238,7 +241,7 @@ final class Publishing {
       return LocalPublisher.FAILED;
     }
     if (now.result != Result.OK) {
-      // Nothing was done: a message finds out why.
+      // Nothing was done; the client sends a message instead and gets the reason.
       reservation.nextPlace = before;
       return LocalPublisher.LATER;
     }
@@ -246,8 +249,8 @@ final class Publishing {
   }
 
   /**
-   * Stores the object, which no word names yet. Returns false where the memory is not there: a page
-   * that the disk has no room for, or a file that was shortened. A WRITE finds out which.
+   * Stores the object, which no word names yet. Returns false when its memory is missing: the disk
+   * has no room for a page, or the file was shortened. A WRITE finds out which.
    */
   private boolean store(Region region, long place, LocalPublisher.Built object) {
     try {
@@ -280,8 +283,8 @@ final class Publishing {
   }
 
   /**
-   * Fills the next request of the batch, if the place belongs to an open reservation of this client
-   * and was not published before.
+   * Adds a request to the batch, if its place belongs to an open reservation of this client and was
+   * not published before.
    */
   private int admit(Connection connection, MemorySegment in, long at, long nowNs) {
     if (failures.any()) {
@@ -315,9 +318,9 @@ final class Publishing {
   }
 
   /**
-   * Goes on with what is being published, answers what is done, and begins with what was collected.
-   * Returns how many were answered. Where it throws, nothing is left to be published: the server
-   * ends.
+   * Goes on with the current batch, answers the finished requests, and begins the next batch.
+   * Returns how many requests were answered. When it throws nothing is left to be published, and
+   * the server ends.
    */
   int publish() {
     int before = underWay.count - underWay.answered + collected.count;
@@ -339,7 +342,7 @@ final class Publishing {
     return before - (underWay.count - underWay.answered + collected.count);
   }
 
-  /** Whether there are requests that wait for others to come. */
+  /** Whether requests wait for others to join their batch. */
   boolean gathers() {
     return !syncs.isAtOnce()
         && underWay.count == 0
@@ -350,8 +353,8 @@ final class Publishing {
   }
 
   /**
-   * Publishes all that has arrived, and answers; waits for the device where that is needed. Where
-   * it throws, nothing is left to be published: the server ends.
+   * Publishes all requests that arrived, and answers them; waits for the device if necessary. When
+   * it throws nothing is left to be published, and the server ends.
    */
   void finish() {
     boolean finished = false;
@@ -371,17 +374,17 @@ final class Publishing {
     }
   }
 
-  /** As {@link #finish()}, as far as there is something of the connection's. */
+  /** As {@link #finish()}, if there are requests of the connection. */
   void finish(Connection connection) {
     finish(underWay.isOf(connection), collected.isOf(connection));
   }
 
-  /** As {@link #finish()}, as far as something is published in the extent. */
+  /** As {@link #finish()}, if there are requests in the extent. */
   void finish(Extent extent) {
     finish(underWay.isIn(extent), collected.isIn(extent));
   }
 
-  /** As {@link #finish()}, as far as something is published in the region. */
+  /** As {@link #finish()}, if there are requests in the region. */
   void finish(Region region) {
     finish(underWay.isIn(region), collected.isIn(region));
   }
@@ -402,7 +405,7 @@ final class Publishing {
     }
   }
 
-  /** Forgets all that was not answered, as the end of the process would. */
+  /** Drops all requests that were not answered, as the end of the process would. */
   void forget() {
     engine.publication().abandon();
     underWay.clear();
@@ -444,7 +447,7 @@ final class Publishing {
     if (underWay.count == 0) {
       return;
     }
-    // Whatever failed, and wherever: what the store says from then on can't be relied on.
+    // After any failure the state of the store is not reliable.
     if (failures.any() || !failures.attempt(advancing) || failures.any()) {
       fail();
       return;
@@ -479,7 +482,7 @@ final class Publishing {
     }
   }
 
-  /** All of the batch was answered. */
+  /** Ends the batch, in which all requests were answered. */
   private void end() {
     if (!syncs.isAtOnce()) {
       gatheringSinceNs = nanoTime.getAsLong();

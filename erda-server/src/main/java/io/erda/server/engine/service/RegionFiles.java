@@ -10,14 +10,14 @@ import io.erda.server.engine.store.StoreFailures;
 import java.util.function.IntSupplier;
 
 /**
- * The files that regions left, and those of regions to come: made ahead of need, given back when
- * they are not needed. Owns the departures. One thread, which others do the long work for.
+ * The files of retired and of future regions: made ahead of need, given back when they are not
+ * needed. Owns the departures. One thread, for which others do the slow work.
  */
 final class RegionFiles implements AutoCloseable {
-  /** Files for regions to come are given back when nothing was leased for so long. */
+  /** Spare files are given back when nothing was leased for this long. */
   private static final long SPARES_IDLE_NS = 10_000_000_000L;
 
-  /** Where there was no room for a file, nobody who needs none looks again so soon. */
+  /** After a file could not be made, no further spare file is tried for this long. */
   private static final long PREPARE_AGAIN_NS = 1_000_000_000L;
 
   private static final long DISK_LOOK_NS = 1_000_000_000L;
@@ -30,18 +30,18 @@ final class RegionFiles implements AutoCloseable {
   private final IntSupplier making;
   private FileWork worker = FileWork.AT_ONCE;
 
-  /** Files that could not be made, before the step of making was done last. */
+  /** The number of failures before the last step of making a file. */
   private long failuresBefore;
 
   private long failuresSeen;
 
-  /** Whether it was told that no file can be made. */
+  /** Whether the listener was told that no file can be made. */
   private boolean toldTrouble;
 
-  /** Whether files that have no name any more may still take disk space. */
+  /** Whether removed files may still take disk space. */
   private boolean releasing;
 
-  /** Whether there is disk space again that nobody has tried to use yet. */
+  /** Whether disk space was freed that has not been used for a file yet. */
   private boolean spaceCame;
 
   private long nextPrepareNs;
@@ -65,12 +65,12 @@ final class RegionFiles implements AutoCloseable {
     supply.makeAhead(creation -> worker.creating(creation));
   }
 
-  /** Sets who does what takes long. */
+  /** Sets how the slow work is done. */
   void worker(FileWork newWorker) {
     worker = newWorker;
   }
 
-  /** Regions that are nobody's any more. */
+  /** The retired regions. */
   Departures departures() {
     return departures;
   }
@@ -80,7 +80,7 @@ final class RegionFiles implements AutoCloseable {
     return supply.making();
   }
 
-  /** Whether a file is being made or will be left, or disk space for one. */
+  /** Whether a file is being made or will be freed, or disk space for one. */
   boolean comes() {
     return supply.making() || departures.waiting() > 0 || releasing || spaceCame;
   }
@@ -91,7 +91,7 @@ final class RegionFiles implements AutoCloseable {
     return failures.step(making);
   }
 
-  /** Begins to make another file, for somebody who waits for it, unless the last one failed. */
+  /** Begins to make another file for a waiting request, unless the last one failed. */
   void makeAnother() {
     if (!failures.any() && supply.failures() == failuresBefore) {
       failures.attempt(() -> supply.prepareAhead(true));
@@ -99,9 +99,9 @@ final class RegionFiles implements AutoCloseable {
   }
 
   /**
-   * Looks after all files, at a low rate.
+   * Maintains all files, at a low rate.
    *
-   * @param waitedFor whether somebody waits for space
+   * @param waitedFor whether a request waits for space
    */
   void tend(long nowNs, boolean waitedFor) {
     if (!failures.any()) {
@@ -165,7 +165,7 @@ final class RegionFiles implements AutoCloseable {
     releasing = true;
   }
 
-  /** Says where each head appends, for preparing the pages ahead of it. */
+  /** Tells where each head appends, to prepare the pages ahead of it. */
   void tellAppends() {
     for (int head = 0; head < linked.geometry().heads(); head++) {
       Region region = linked.appendRegion(head);

@@ -7,11 +7,13 @@ import java.util.Map;
 import java.util.function.LongSupplier;
 
 /**
- * Counts answers by what was asked for and what came of it. To count one is one addition in an
- * array. One thread.
+ * Counts answers by kind of request and result; each costs one addition in an array. One thread.
  */
 final class RequestCounts {
-  /** Kinds by number: the types of the protocol, then those that a PUBLISH's flags tell apart. */
+  /**
+   * Names of the kinds: the types of the protocol, then those that the flags of a PUBLISH
+   * distinguish.
+   */
   private static final String[] KINDS = kinds();
 
   private static final int OTHER = 0;
@@ -68,9 +70,9 @@ final class RequestCounts {
   }
 
   /**
-   * A request is answered.
+   * Counts an answer.
    *
-   * @param flags of a PUBLISH; of others anything
+   * @param flags of a PUBLISH; ignored for other types
    */
   void add(int type, int flags, int result) {
     counts[kind(type, flags) * RESULTS.length + result]++;
@@ -87,7 +89,7 @@ final class RequestCounts {
     return type > OTHER && type <= Message.TYPE_MAX ? type : OTHER;
   }
 
-  /** Adds those that are there: of every kind what was done, and of the rest what happened. */
+  /** Adds the counts: OK for every kind, and other results if they occurred. */
   void addTo(Map<String, LongSupplier> all) {
     for (int kind = 0; kind < KINDS.length; kind++) {
       for (int result = 0; result < RESULTS.length; result++) {

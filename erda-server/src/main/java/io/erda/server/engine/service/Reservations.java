@@ -12,26 +12,25 @@ import java.util.function.LongConsumer;
 import java.util.function.Predicate;
 
 /**
- * The open extents of one client. Whoever asks for more than its share loses its oldest ones: it
- * leases anew where it still wants to write, so what a client can keep from others is bounded by
- * its share of bytes, or, where objects are large, by the two newest extents of each head. One
- * thread.
+ * The open extents of one client. A client that asks for more than its share loses its oldest ones,
+ * and leases again where it still writes. So a client can withhold no more than its share of bytes,
+ * or, when objects are large, the two newest extents of each head. One thread.
  */
 final class Reservations {
-  /** In the order they were granted. */
+  /** Open extents in the order in which they were granted. */
   private final Map<Long, Reservation> open = new LinkedHashMap<>();
 
   private long openBytes;
 
-  /** The newest one of each head, which the client may be about to write into. */
+  /** The newest extent of each head, which the client may be about to write into. */
   private final Reservation[] newest;
 
   private final UserShare share;
   private final LongConsumer revoke;
 
   /**
-   * @param share of the client's user, which they count in
-   * @param revoke is given the key of each that ends
+   * @param share of the client's user, which counts these extents
+   * @param revoke is given the key of each extent that ends
    */
   Reservations(int heads, UserShare share, LongConsumer revoke) {
     this.share = share;
@@ -43,7 +42,7 @@ final class Reservations {
     return open.isEmpty();
   }
 
-  /** Bytes of all of them. */
+  /** Total bytes of the open extents. */
   long openBytes() {
     return openBytes;
   }
@@ -59,7 +58,7 @@ final class Reservations {
     newest[reservation.extent.region().head()] = reservation;
   }
 
-  /** Null when it is not open. The caller ends the extent. */
+  /** Removes an extent; null when it is not open. The caller ends it. */
   Reservation remove(long id) {
     Reservation removed = open.remove(id);
     if (removed != null) {
@@ -85,7 +84,7 @@ final class Reservations {
     }
   }
 
-  /** Something that was announced in a reservation, which may have ended, is decided. */
+  /** Notes that an announcement in a reservation, which may have ended, is decided. */
   void decided(Reservation reservation) {
     if (reservation.revokedLater && reservation.undecided == 0) {
       reservation.revokedLater = false;
@@ -94,8 +93,8 @@ final class Reservations {
   }
 
   /**
-   * Takes out what must end before {@code bytes} more of a head are granted, so that at most {@code
-   * share} bytes are open: the oldest first, and of each head never the newest one.
+   * Removes the extents that must end before {@code bytes} more of a head are granted, so that at
+   * most {@code share} bytes are open: the oldest first, and never the newest one of a head.
    */
   List<Reservation> takeExcess(long bytes, long share) {
     if (openBytes + bytes <= share || open.isEmpty()) {
@@ -114,17 +113,17 @@ final class Reservations {
     return excess;
   }
 
-  /** Takes out all but the newest one of a head. */
+  /** Removes all extents of a head but the newest one. */
   List<Reservation> takeAllBut(int head) {
     return take(each -> each != newest[head]);
   }
 
-  /** Takes out those in a region. */
+  /** Removes the extents in a region. */
   List<Reservation> takeIn(Region region) {
     return take(each -> each.extent.region() == region);
   }
 
-  /** Takes out those that were not used since. */
+  /** Removes the extents that were not used for {@code idleNs}. */
   List<Reservation> takeUnusedFor(long idleNs, long nowNs) {
     return open.isEmpty() ? List.of() : take(each -> each.unusedNs(nowNs) > idleNs);
   }

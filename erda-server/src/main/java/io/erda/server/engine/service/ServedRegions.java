@@ -21,11 +21,13 @@ final class ServedRegions implements LinkListener {
   private final LongSupplier nanoTime;
   private final long leavingNs;
 
-  /** By slot: the first epoch whose map named the region there; 0 when an earlier server's did. */
+  /**
+   * By slot: the first epoch whose map named the region there; 0 when an earlier server linked it.
+   */
   private final long[] linkedAt;
 
   /**
-   * @param leavingNs how long clients have to leave a region that was retired
+   * @param leavingNs how long clients have to leave a retired region
    */
   ServedRegions(
       StoreEngine engine,
@@ -58,13 +60,16 @@ final class ServedRegions implements LinkListener {
     }
   }
 
-  /** The map is newer before a key is revoked: who is refused finds another map. */
+  /**
+   * The map is updated before the key is revoked, so that a client whose READ fails finds a newer
+   * map.
+   */
   @Override
   public void retired(Region region) {
     engine.root().nextEpoch();
     ports.deregister(region);
     recordRetired(region);
-    // A client that was told no map with the region has never reached it.
+    // A client that was never sent a map with the region has never reached it.
     List<Departures.Client> clients =
         connections.all().stream()
             .filter(each -> each.mapEpoch >= linkedAt[region.slot()])

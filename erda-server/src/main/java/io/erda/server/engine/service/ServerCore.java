@@ -28,8 +28,8 @@ import java.util.function.UnaryOperator;
 
 /**
  * The KV service over one store: connections, requests, housekeeping. A state machine that {@link
- * #doWork()} advances; it never blocks and never looks at another clock. One thread. Owns the
- * engine and its listeners, borrows the devices.
+ * #doWork()} advances; it never blocks and reads only the clock that it was given. One thread. Owns
+ * the engine and its listeners, borrows the devices.
  *
  * <p>Gets never come here: clients read one-sided (rule 9). Puts and deletes that arrive in one
  * step are published as one batch.
@@ -37,24 +37,24 @@ import java.util.function.UnaryOperator;
 public final class ServerCore implements AutoCloseable {
   private static final long HOUSEKEEPING_NS = 1_000_000;
 
-  /** After so many steps in which clients want something, housekeeping that is due is done too. */
+  /** While clients keep the server busy, due housekeeping is done after this many steps. */
   private static final int PUT_OFF_MAX = 4;
 
   private static final long ACCEPT_NS = 50_000;
 
-  /** Idle reservations are looked after at least this often. */
+  /** Housekeeping, such as ending idle reservations, runs at least this often. */
   private static final long SLEEP_NS_MAX = 1_000_000_000L;
 
-  /** The same while somebody waits for space, which other threads give back. */
+  /** The same while a request waits for space, which other threads give back. */
   private static final long SLEEP_WAITED_FOR_NS_MAX = 1_000_000;
 
-  /** Steps of a cleaning while no client wants anything. */
+  /** Steps of a cleaning while no client has requests. */
   private static final int CLEANER_STEPS = 64;
 
-  /** An idle server looks at its clients after so much cleaning, at the end of a step. */
+  /** An idle server checks for requests after cleaning for this long, at the end of a step. */
   private static final long IDLE_CLEANING_NS_MAX = 1_000_000;
 
-  /** How long after a request a client is thought to want more. */
+  /** How long after a request further ones are expected. */
   private static final long BUSY_NS = 100_000;
 
   private final StoreEngine engine;
@@ -80,7 +80,7 @@ public final class ServerCore implements AutoCloseable {
   private final IntSupplier growing = this::grow;
   private final IntSupplier cleaning = this::clean;
 
-  /** Why the store is not found by its name any more; null while it is. */
+  /** Tells why the store is not found by its name any more; null while it is. */
   private Supplier<String> loss = () -> null;
 
   private long nextAcceptNs = Long.MIN_VALUE;
@@ -88,12 +88,12 @@ public final class ServerCore implements AutoCloseable {
   private int putOff;
   private long requests;
 
-  /** Whether something was published in a client's thread since the last step. */
+  /** Whether a client's thread has published since the last step. */
   private boolean publishedNow;
 
   private long lastRequestNs = Long.MIN_VALUE / 2;
 
-  /** When the step under way began. */
+  /** When the current step began. */
   private long stepNs;
 
   /** Serves an opened store; {@link #listen} makes it reachable. */
@@ -102,9 +102,9 @@ public final class ServerCore implements AutoCloseable {
   }
 
   /**
-   * Serves an opened store whose table the cleaner sees through something else.
+   * Serves an opened store; the cleaner uses the table through a wrapper.
    *
-   * @param overEntries wraps what the cleaner sees of the table: where a deliberate defect comes in
+   * @param overEntries wraps the cleaner's view of the table, which lets tests inject defects
    */
   public ServerCore(
       StoreEngine engine,
@@ -187,7 +187,7 @@ public final class ServerCore implements AutoCloseable {
     ports.add(new Port(device, listener, engine));
   }
 
-  /** Counts the strangers of a device that the store is not served on, too. Borrows the device. */
+  /** Counts the strangers also of a device that the store is not served on. Borrows the device. */
   public void countStrangersOf(Device device) {
     ports.countStrangersOf(device);
   }
@@ -206,15 +206,15 @@ public final class ServerCore implements AutoCloseable {
   }
 
   /**
-   * Adds a text to what {@code stats} shows: it stands in the figure's name, behind a {@code =}.
+   * Adds a text to what {@code stats} shows: it is part of the figure's name, after a {@code =}.
    */
   public void text(String name, String text) {
     figures.add(Message.figureName(name + "=" + text), () -> 1);
   }
 
   /**
-   * All figures now, by name, as {@code stats} shows them; null where they can't be read because
-   * memory went away while they were.
+   * The current figures, by name, as {@code stats} shows them; null when they can't be read because
+   * of a memory fault.
    */
   public Map<String, Long> figures() {
     Map<String, Long> values = faults.find(figures, Figures::values);
@@ -224,67 +224,69 @@ public final class ServerCore implements AutoCloseable {
     return values;
   }
 
-  /** Loads what the figures that were added need. Before anything is served. */
+  /** Loads the classes that the added figures need. Called before anything is served. */
   public void prepareFigures() {
     figures.readAll();
   }
 
   /**
-   * Sets who does what takes long with files; without, it is done at once. Before anything else.
+   * Sets how slow work on files is done; by default it is done in the server's thread. Called
+   * before anything else.
    */
   public void fileWork(FileWork worker) {
     files.worker(worker);
   }
 
   /**
-   * Sets who waits for the device where the store drains to one ({@link
-   * StoreEngine#waitsForDevice}); without, the server's thread waits itself. Before anything else.
+   * Sets how to wait for the device when the store drains to one ({@link
+   * StoreEngine#waitsForDevice}); by default the server's thread waits. Called before anything
+   * else.
    */
   public void syncs(Syncs waiting) {
     publishing.syncs(waiting);
   }
 
   /**
-   * Sets who knows why the store is not found by its name any more, in words for a user, and
-   * returns null while it is. Asked often; the store is read-only from then on. Before anything
-   * else.
+   * Sets the supplier that tells why the store is not found by its name any more, in words for a
+   * user, and returns null while it is. Called often; the store is read-only after a loss. Called
+   * before anything else.
    */
   public void whereabouts(Supplier<String> lost) {
     loss = lost;
   }
 
-  /** Why writes are refused, or null. */
+  /** Why puts and deletes are refused, or null. */
   public String readOnlyReason() {
     return failures.reason();
   }
 
-  /** Sets who is told what happens to the service. Before anything else. */
+  /** Sets the listener for events of the service. Called before anything else. */
   public void onService(ServiceListener listener) {
     told.to(listener);
     engine.leftovers().onLeft(listener::leftBehind);
   }
 
-  /** Sets who is told that a store found no room: see {@link #isFull}. */
+  /** Sets the listener that is told that the store's files found no room: see {@link #isFull}. */
   public void onFull(Consumer<String> listener) {
     failures.onFull(listener);
   }
 
   /**
-   * Whether a store to a file of the store found no room. Then puts and deletes are refused, and
+   * Whether storing to a file of the store found no room. Then puts and deletes are refused, and
    * nothing is stored, until the store is opened again: see {@link #hasRoomAgain}.
    */
   public boolean isFull() {
     return failures.isFull();
   }
 
-  /** Whether what was full has room again. Asks the file system. */
+  /** Whether the full file system has room again. Asks the file system. */
   public boolean hasRoomAgain() {
     return failures.hasRoomAgain();
   }
 
   /**
-   * Ends every connection of a store that is full, so that nobody stores in it while it is opened
-   * again. Who connects later is served as before.
+   * Ends every connection of a store that is full, so that nothing is stored in it while it is
+   * opened again. Clients that connect later are served as before.
    */
   public void endConnections() {
     publishing.finish();
@@ -292,25 +294,27 @@ public final class ServerCore implements AutoCloseable {
   }
 
   /**
-   * Takes back what is registered with the devices, because another core is to serve the store on
-   * them. The listeners are the other one's from then on.
+   * Deregisters all memory from the devices, because another core will serve the store on them. The
+   * listeners belong to that core from now on.
    */
   public void releasePorts() {
     ports.release();
   }
 
-  /** Another core serves the store: closes the engine, and leaves devices and listeners alone. */
+  /**
+   * Closes only the engine, because another core serves the store with the devices and listeners.
+   */
   public void giveWay() {
     files.close();
     engine.close();
   }
 
-  /** Sets who is told when and why the store takes no more puts and deletes. */
+  /** Sets the listener that is told that the store takes no more puts and deletes, and why. */
   public void onReadOnly(Consumer<String> listener) {
     failures.onReadOnly(listener);
   }
 
-  /** One step. Returns 0 when there was nothing to do. */
+  /** Takes one step. Returns 0 when there was nothing to do. */
   public int doWork() {
     try {
       int work = faults.step(this, ServerCore::step);
@@ -325,8 +329,8 @@ public final class ServerCore implements AutoCloseable {
   }
 
   /**
-   * Publishes what a client of this process has built, in its thread: see {@link LocalPublisher}.
-   * The caller takes steps of the server now and then, and whenever this declines.
+   * Publishes an object that a client of this process has built, in the client's thread: see {@link
+   * LocalPublisher}. The caller takes steps of the server now and then, and whenever this declines.
    *
    * @param line of its connection
    */
@@ -350,9 +354,9 @@ public final class ServerCore implements AutoCloseable {
   }
 
   /**
-   * Takes note that answers went out, as far as that shows by now, without a whole step.
+   * Notes which answers have been sent, without a whole step.
    *
-   * @return how many requests have come meanwhile, for which a step is to follow
+   * @return how many requests have come meanwhile, which need a step
    */
   public long noteAnswered() {
     long before = requests;
@@ -362,12 +366,12 @@ public final class ServerCore implements AutoCloseable {
     return requests - before;
   }
 
-  /** Mapped memory went away: a client's that took it away, or a file's of the store. */
+  /** Handles a memory fault: a client took its memory away, or a file of the store failed. */
   private void onFault(MemoryFault fault) {
     if (connections.giveUpWhoseMemoryIsLost()) {
       return;
     }
-    // Pages of a connection that is given up may be there again meanwhile.
+    // Pages of a connection that is given up may be accessible again by now.
     if (failures.isAnyShortened() || !connections.isAnyGone()) {
       failures.becauseOf(fault);
     }
@@ -390,7 +394,7 @@ public final class ServerCore implements AutoCloseable {
     work += decideAnnounced(nowNs);
     work += failures.any() ? 0 : failures.step(growing);
     connections.closeGone();
-    // A client that was just answered may wait for this core.
+    // A client that was just answered may need this core.
     if (nowNs >= nextHousekeepingNs && (work == 0 || ++putOff == PUT_OFF_MAX)) {
       putOff = 0;
       nextHousekeepingNs = nowNs + HOUSEKEEPING_NS;
@@ -406,14 +410,14 @@ public final class ServerCore implements AutoCloseable {
   }
 
   /**
-   * Publishes what has arrived and is not published yet, and answers: before a stop, while all
-   * devices can still answer.
+   * Publishes all requests that have arrived, and answers them: before a stop, while all devices
+   * can still answer.
    */
   public void finishPublishing() {
     publishing.finish();
   }
 
-  /** Decides what was announced, and takes up what waited for it. */
+  /** Decides announced puts, and takes up requests that waited for them. */
   private int decideAnnounced(long nowNs) {
     AnnouncedWords announced = engine.announced();
     if (announced == null || failures.any()) {
@@ -422,12 +426,12 @@ public final class ServerCore implements AutoCloseable {
     return failures.step(() -> announced.doWork(nowNs)) + announcing.doWork(nowNs);
   }
 
-  /** A step of the table's growth. */
+  /** Takes a step of the table's growth. */
   private int grow() {
     return engine.growth().doWork(stepNs);
   }
 
-  /** One step of making a file for another region. */
+  /** Takes a step of making a file for another region. */
   private int makeFiles() {
     if (!files.making()) {
       return 0;
@@ -436,17 +440,17 @@ public final class ServerCore implements AutoCloseable {
     if (files.making()) {
       return work;
     }
-    // What was made may be the cleaner's.
+    // The new file may be for the cleaner.
     if (leases.anyWaits()) {
       files.makeAnother();
     }
     return work + leases.answerWaiting();
   }
 
-  /** Cleans; whoever waits for space asks again when there is news. */
+  /** Cleans; requests that wait for space are tried again when there may be some. */
   private int cleanAndAnswer() {
     if (failures.any()) {
-      // What was asked for is not done any more: nobody is to wait for it.
+      // No further cleaning is done, so no request may wait for one.
       cleaner.giveUpAsked();
       return leases.answerWaiting();
     }
@@ -457,8 +461,8 @@ public final class ServerCore implements AutoCloseable {
   }
 
   private int clean() {
-    // A client that sends a request, or connects, waits until these steps are done: of a busy
-    // server they are few, of an idle one they end when they took long, as they do where the store
+    // A client that sends a request, or connects, waits until these steps are done. A busy server
+    // takes only a few; an idle one stops when they have taken long, for example when the store
     // drains to a slow disk.
     boolean busy = stepNs - lastRequestNs < BUSY_NS;
     long begunNs = busy ? 0 : nanoTime.getAsLong();
@@ -474,7 +478,7 @@ public final class ServerCore implements AutoCloseable {
     return work;
   }
 
-  /** Whether there is something to be done although no client wants anything now. */
+  /** Whether there is work to do even without requests of clients. */
   public boolean hasMore() {
     return publishing.gathers()
         || files.making()
@@ -483,7 +487,7 @@ public final class ServerCore implements AutoCloseable {
         || engine.growth().working();
   }
 
-  /** How long may be slept while no client sends anything, nanoseconds; 0: not at all. */
+  /** How long to sleep at most while no client sends anything, nanoseconds; 0: not at all. */
   public long sleepNsMax() {
     if (publishing.gathers()) {
       return 0;
@@ -493,24 +497,24 @@ public final class ServerCore implements AutoCloseable {
   }
 
   /**
-   * Prepares to sleep: false when something may be there already. After true, sleep on the device,
-   * then call {@link #doWork()}.
+   * Prepares to sleep. Returns false when there may be work already. After true, sleep on the
+   * device, then call {@link #doWork()}.
    */
   public boolean arm() {
     nextAcceptNs = Long.MIN_VALUE;
     return connections.arm();
   }
 
-  /** Ends all that a client holds, because its connection ends. */
+  /** Ends the leases and requests of a client whose connection ends. */
   private void leaving(Connection connection) {
-    // Where a failed store ends no extents, nothing else would.
+    // A failed store ends no extents, so their publications must be finished here.
     publishing.finish(connection);
     announcing.gone(connection);
     leases.leave(connection);
     files.departures().gone(connection.clientId);
   }
 
-  /** Tells that a client is gone, and decides what it had announced. */
+  /** Notes that a client is gone, and decides its announcements. */
   private void left(Connection connection) {
     told.listener().left(connection.clientId, connection.queuePair.peer(), connection.misbehaved());
     if (engine.announced() != null && !failures.any() && !engine.closed()) {
@@ -518,7 +522,7 @@ public final class ServerCore implements AutoCloseable {
     }
   }
 
-  /** The bytes come from outside: nothing in them is trusted. */
+  /** Handles a message. Its bytes are not trusted. */
   private void onMessage(Connection connection, int slot, int received) {
     requests++;
     lastRequestNs = stepNs;
@@ -604,8 +608,8 @@ public final class ServerCore implements AutoCloseable {
   }
 
   /**
-   * Closes the store and leaves the connections as the end of the process would: where the device
-   * allows it, clients read on.
+   * Closes the store and leaves the connections as the end of the process would: if the device
+   * allows it, clients go on reading.
    */
   public void leave() {
     try {
@@ -617,7 +621,7 @@ public final class ServerCore implements AutoCloseable {
   }
 
   /**
-   * Releases what a server held whose process counts as ended: nothing that was under way goes on.
+   * Releases what a server held whose process counts as ended: no work that was under way goes on.
    */
   public void abandon() {
     publishing.forget();
@@ -625,9 +629,9 @@ public final class ServerCore implements AutoCloseable {
   }
 
   /**
-   * A step ended in the middle for an error that nothing is known of: what is under way is
-   * forgotten, and closing stores nothing. The next opening recovers as after a kill, which may
-   * come in the middle of any step.
+   * Ends after a step was cut short by an unknown error: work under way is dropped, and closing
+   * stores nothing. The next opening recovers as after a kill, which may happen in the middle of
+   * any step.
    */
   public void breakOff() {
     engine.abandon();

@@ -15,10 +15,7 @@ import java.util.Map;
 import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
 
-/**
- * The figures of a server and its store; what each means stands in {@link
- * io.erda.server.figures.FigureCatalogue}.
- */
+/** The figures of a server and its store; see {@link io.erda.server.figures.FigureCatalogue}. */
 final class ServerFigures {
   private static final int REGION_FIGURES_MAX = 256;
 
@@ -60,7 +57,7 @@ final class ServerFigures {
   /**
    * Adds all of them.
    *
-   * @param requests that came
+   * @param requests the number of requests that came
    */
   void addTo(Figures figures, LongSupplier requests) {
     addCleaning(figures);
@@ -162,8 +159,8 @@ final class ServerFigures {
   }
 
   /**
-   * How much of each region is live, once that was counted; who has not left a region that is gone;
-   * and why puts are refused.
+   * Adds the live share of each region, once it is known; the clients that have not left a retired
+   * region; and why puts are refused.
    */
   private void addChanging(Map<String, LongSupplier> all) {
     List<Region> regions = engine.log().regions();
@@ -187,7 +184,7 @@ final class ServerFigures {
     return size < 0 ? -1 : 100 * size / tables.buckets();
   }
 
-  /** Something of the region that is being cleaned, or −1. */
+  /** A property of the region that is being cleaned, or −1. */
   private long victim(ToLongFunction<Region> what) {
     Region victim = cleaner.victim();
     return victim == null ? -1 : what.applyAsLong(victim);

@@ -3,7 +3,7 @@ package io.erda.server.engine.service;
 import io.erda.cleaner.CleanerOptions;
 
 /**
- * How a server serves its clients: what it grants them, and how it cleans for them.
+ * How a server serves its clients: limits, polling and cleaning.
  *
  * @param connectionsMax clients at a time
  * @param reservationIdleNs after this long without a publication an extent is ended
@@ -11,7 +11,7 @@ import io.erda.cleaner.CleanerOptions;
  * @param pollingNs how long the server polls after its last work before it sleeps; told to clients
  *     as a hint
  * @param cleaning when and how the log is cleaned
- * @param limits what one client and one user may have
+ * @param limits the limits of one client and one user
  */
 public record ServiceOptions(
     int connectionsMax,
@@ -23,7 +23,7 @@ public record ServiceOptions(
   public static final ServiceOptions DEFAULT =
       new ServiceOptions(1024, 10_000_000_000L, 1 << 20, 50_000, CleanerOptions.DEFAULT);
 
-  /** Gives clients and users what they may have when nobody says otherwise. */
+  /** Options with the default limits. */
   public ServiceOptions(
       int connectionsMax,
       long reservationIdleNs,

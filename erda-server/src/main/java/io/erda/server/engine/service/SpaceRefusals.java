@@ -6,8 +6,8 @@ import io.erda.server.engine.events.SpaceExhaustedEvent;
 import io.erda.server.engine.events.ToldService;
 
 /**
- * Counts what was refused for want of space, or because somebody has all that he may have; records
- * it and tells it. One thread.
+ * Counts, records and reports requests that were refused for lack of space or because of a quota.
+ * One thread.
  */
 final class SpaceRefusals {
   private final ToldService told;
@@ -23,9 +23,9 @@ final class SpaceRefusals {
   }
 
   /**
-   * A client's request is refused.
+   * Notes that a client's request is refused for lack of space.
    *
-   * @param full what is full: LOG, TABLE or DISK; FILE where a file may not be as large as a region
+   * @param full what is full: LOG, TABLE or DISK; FILE when a file may not be as large as a region
    */
   void add(String full, Connection connection, int head, long bytes) {
     count++;
@@ -33,15 +33,16 @@ final class SpaceRefusals {
     record(full, connection.clientId, head, bytes);
   }
 
-  /** How many requests were refused because their client or user has all that he may have. */
+  /** Number of requests that were refused because of the quota of their client or user. */
   long overQuota() {
     return overQuota;
   }
 
   /**
-   * A client's request is refused because the client or its user has all that he may have.
+   * Notes and answers that a client's request is refused because the client or its user has reached
+   * a quota.
    *
-   * @param head −1 where it asks for no space, {@code bytes} is 0 then
+   * @param head −1 when it asks for no space, {@code bytes} is 0 then
    * @param why in words
    */
   void addOverQuota(Connection connection, int slot, int type, int head, long bytes, String why) {

@@ -18,13 +18,13 @@ final class UserShares {
         limits.leasedBytesPerUser() == 0 ? logBytes / 2 : limits.leasedBytesPerUser();
   }
 
-  /** Whether a user has all connections that he may have; the server's own, null, never has. */
+  /** Whether a user has reached the limit of connections; false for the server's own user, null. */
   boolean hasAllConnections(String user) {
     UserShare share = shares.get(user);
     return user != null && share != null && share.connections >= limits.connectionsPerUser();
   }
 
-  /** A client of the user was let in. */
+  /** Notes a new client of the user. */
   UserShare enter(String user) {
     UserShare share =
         shares.computeIfAbsent(
@@ -33,7 +33,7 @@ final class UserShares {
     return share;
   }
 
-  /** A client of the user has left: nothing is kept of a user who has none any more. */
+  /** Notes that a client of the user has left; a share without clients is dropped. */
   void leave(UserShare share) {
     share.connections--;
     if (share.connections == 0) {

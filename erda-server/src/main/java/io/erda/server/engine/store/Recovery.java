@@ -16,13 +16,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Looks between the water marks: a valid object is committed where its key's word names exactly
- * this place and is pending. Then closes the marks, so that what a dead or stopped writer may still
- * store lands where nothing is handed out any more. May be interrupted and repeated at every step.
+ * Scans between the water marks: a valid object is committed if its key's word is pending and names
+ * exactly this place. Then closes the marks, so that a late store of a dead or stopped writer lands
+ * where nothing is handed out any more. May be interrupted and repeated at every step.
  *
- * <p>Readers of an earlier incarnation may read on meanwhile, so what they see of this must be as
- * lasting as it was while that server lived: a word is durable, at least as pending, before it is
- * committed.
+ * <p>Readers of an earlier incarnation may read on meanwhile, so what they see must be as durable
+ * as while that server lived: a word is durable, at least as pending, before it is committed.
  */
 final class Recovery {
   private final Tables tables;
@@ -40,8 +39,8 @@ final class Recovery {
   /**
    * Decides what was published and not acknowledged.
    *
-   * @param openingNotes for the user, of what was done before
-   * @param stopped what the record of the last stop says
+   * @param openingNotes for the user, about what was done before
+   * @param stopped the verdict of the record of the last stop
    */
   RecoveryReport run(List<String> openingNotes, StopRecord.Verdict stopped) {
     RecoveryEvent event = Events.begin(RecoveryEvent::new);
@@ -53,8 +52,8 @@ final class Recovery {
             counts[1]++;
           }
         });
-    // What is served from now on, and what the marks leave behind, must not fall back to pending at
-    // a later power failure.
+    // Neither words that are served from now on, nor words below the marks, may fall back to
+    // pending after a later power failure.
     tables.drain();
     log.closeMarks();
     List<String> notes = new ArrayList<>(openingNotes);
@@ -102,8 +101,8 @@ final class Recovery {
   }
 
   /**
-   * Lengths are bounded by what the scan found whole: a writer that was stopped may still store
-   * into these bytes.
+   * Lengths are bounded by what the scan found whole: a stopped writer may still store into these
+   * bytes.
    */
   private boolean commitIfPending(Region region, int offset, long place, int bytes) {
     MemorySegment memory = region.memory().segment();

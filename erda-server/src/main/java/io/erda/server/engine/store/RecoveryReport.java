@@ -7,7 +7,7 @@ import java.util.List;
  *
  * @param bytesScanned between the water marks
  * @param objectsSeen whole objects there
- * @param committed pending versions that were whole and now count
+ * @param committed pending versions that were whole and were committed
  * @param cleaning whether a cleaning was under way, with space set aside for its copies
  * @param resizing whether the table was being doubled or halved
  * @param notes one line each: what was dropped or finished

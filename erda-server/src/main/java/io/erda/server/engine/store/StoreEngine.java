@@ -36,7 +36,7 @@ import java.util.UUID;
 
 /**
  * The store: superblock, root, table and log of one directory, opened, recovered and ready to
- * publish. One thread. Owns what it opens in the directory, borrows the directory.
+ * publish. One thread. Owns the files that it opens, borrows the directory.
  */
 public final class StoreEngine implements AutoCloseable {
   private final MemoryDirectory directory;
@@ -71,7 +71,9 @@ public final class StoreEngine implements AutoCloseable {
   private boolean failed;
   private boolean closed;
 
-  /** A store that was recovered. Owns the memories of its parts, borrows the directory. */
+  /**
+   * Makes the engine of a recovered store. Owns the memories of its parts, borrows the directory.
+   */
   StoreEngine(
       StoreParts parts, StopRecord.Verdict stopped, boolean looking, RecoveryReport recovery) {
     this.directory = parts.directory();
@@ -145,7 +147,7 @@ public final class StoreEngine implements AutoCloseable {
   }
 
   /**
-   * Looks at a key's entry on behalf of a reader that found something invalid: the server alone
+   * Checks a key's entry on behalf of a reader that found an invalid object: only the server
    * declares damage.
    */
   public Resolution resolve(MemorySegment memory, long keyAt, int keyLength) {
@@ -160,7 +162,7 @@ public final class StoreEngine implements AutoCloseable {
         : Resolution.DAMAGED;
   }
 
-  /** Whether a whole object that was written for this position lies there. */
+  /** Whether a whole object lies there that was written for this position. */
   public boolean objectValid(int head, int offset) {
     return objects.valid(head, offset);
   }
@@ -172,7 +174,7 @@ public final class StoreEngine implements AutoCloseable {
 
   /**
    * The entry of the key that lies in {@code memory}, or {@link Tables#NONE}. Its word is decided,
-   * unless a put stands behind it that is going to: then it is pending.
+   * unless a put will still decide it: then it is pending.
    */
   public long findDecided(long keyWord, MemorySegment memory, long keyAt, int keyLength) {
     while (true) {
@@ -185,18 +187,18 @@ public final class StoreEngine implements AutoCloseable {
           || VersionWord.pending(decisions.decide(entry, keyWord, word))) {
         return entry;
       }
-      // What it names may be another key's, or the entry may be free.
+      // The entry may be another key's by now, or free.
       tables.drain();
     }
   }
 
   /** How the erasure of a key ended. */
   public enum Erasure {
-    /** It had a value, and has none now. */
+    /** The key had a value, and has none now. */
     ERASED,
-    /** It had none. */
+    /** The key had no value. */
     ABSENT,
-    /** Nothing was done: a put of this key is not decided yet. */
+    /** Nothing was done, because a put of this key is undecided. */
     NOT_NOW
   }
 
@@ -223,7 +225,7 @@ public final class StoreEngine implements AutoCloseable {
     return Erasure.ERASED;
   }
 
-  /** A server begins to serve what was opened: what readers knew of the one before ends here. */
+  /** Begins a new incarnation: what readers of an earlier server know is invalid from now on. */
   public void beginIncarnation() {
     root.beginIncarnation(directory.boot());
   }
@@ -241,7 +243,7 @@ public final class StoreEngine implements AutoCloseable {
     return promise;
   }
 
-  /** Whether a put waits until a device has what was written: {@code Syncs} may wait instead. */
+  /** Whether a put waits until a device has written its data: {@code Syncs} may wait instead. */
   public boolean waitsForDevice() {
     return tables.memory().drainWaitsForDevice();
   }
@@ -258,22 +260,22 @@ public final class StoreEngine implements AutoCloseable {
     return root;
   }
 
-  /** Removes files that nothing needs any more, and knows which of them could not be removed. */
+  /** Removes files that are not needed any more, and remembers those that could not be removed. */
   public Leftovers leftovers() {
     return leftovers;
   }
 
-  /** Files that nothing needs any more and that could not be removed. */
+  /** Number of unneeded files that could not be removed. */
   public int filesLeft() {
     return leftovers.count();
   }
 
-  /** Where each key's newest version is. */
+  /** The table, with the newest version of each key. */
   public Tables tables() {
     return tables;
   }
 
-  /** Doubles the table when it gets full, and halves it when far too large: to be stepped. */
+  /** Doubles the table when it gets full, and halves it when it is far too large; to be stepped. */
   public TableGrowth growth() {
     return growth;
   }
@@ -291,22 +293,22 @@ public final class StoreEngine implements AutoCloseable {
     return live;
   }
 
-  /** The owner that knows which pending words a put stands behind. */
+  /** Knows which pending words will still be decided by a put. */
   public PendingWords pending() {
     return pending;
   }
 
-  /** The words that were announced, or null in a store whose puts publish last. */
+  /** The announced words, or null in a store whose puts publish last. */
   public AnnouncedWords announced() {
     return announced;
   }
 
-  /** Puts that were announced and are neither committed nor taken back. */
+  /** Number of puts that were announced and are neither committed nor rolled back. */
   public long undecidedPuts() {
     return announced == null ? 0 : announced.undecided();
   }
 
-  /** How puts of this store come to be. */
+  /** The store's put mode. */
   public PutMode putMode() {
     return superblock.putMode();
   }
@@ -328,7 +330,7 @@ public final class StoreEngine implements AutoCloseable {
     return publication;
   }
 
-  /** The files that are in use now. */
+  /** The files in use now. */
   List<Backing> files() {
     List<Backing> files = new ArrayList<>();
     files.add(growth.superblockMemory().backing());
@@ -338,22 +340,22 @@ public final class StoreEngine implements AutoCloseable {
     return files;
   }
 
-  /** From now on closing stores nothing: the next opening recovers as after a kill. */
+  /** Makes closing store nothing: the next opening recovers as after a kill. */
   public void abandon() {
     abandoned = true;
   }
 
   /**
-   * As {@link #abandon}, but closing waits for the device once more, and throws where that fails:
-   * who closes the store hears of it.
+   * As {@link #abandon}, but closing drains the device once more, and throws if that fails, so that
+   * the caller learns of it.
    */
   void becomeFailed() {
     failed = true;
   }
 
   /**
-   * Closing leaves no record of a clean stop: for a store some of whose files have lost their
-   * names. A record is about what has the names, and would vouch for others' files.
+   * Makes closing leave no record of a clean stop, for a store some of whose files have lost their
+   * names: the record would apply to the files that have the names now.
    */
   public void leaveNoRecord() {
     recorded = false;
@@ -397,12 +399,15 @@ public final class StoreEngine implements AutoCloseable {
     }
   }
 
-  /** A store without the record is opened as one that was killed: nothing is lost with it. */
+  /**
+   * Writes the record of a clean stop. Without it the store is opened as after a kill, and nothing
+   * is lost.
+   */
   private void recordStop() {
     try {
       StopRecord.write(directory, growth.superblock(), root.incarnation());
     } catch (IOException e) {
-      // A full disk, or a failed one.
+      // The disk is full, or failed.
       leftovers.undone(
           FileErrors.inWords(e)
               + ": the record of this stop could not be written, so that the next start recovers as"

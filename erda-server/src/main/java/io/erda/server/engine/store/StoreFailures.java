@@ -16,17 +16,17 @@ import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
 /**
- * What failed of a store's files, and the work that may fail. What was written may not be durable,
- * or a file is not what it was, so the store takes no more puts and deletes: nothing more is
- * acknowledged until somebody has looked and the store was opened again. Reads go on. One thread.
+ * Runs work on a store's files, and remembers the first failure. After it, written data may not be
+ * durable, or a file is damaged, so the store takes no more puts and deletes until it is opened
+ * again. Reads go on. One thread.
  *
- * <p>Work on the files is done through here, so that one place says what a failure is. {@link
- * UncheckedIOException} is one, and so is a word of the table that nobody ever stored, and a {@link
- * MemoryFault}: a file of the store was shortened, or a page of it can't be read. Any other error
- * is thrown on, and ends the server.
+ * <p>All work on the files runs through this class, which decides what a failure is: {@link
+ * UncheckedIOException}, a word of the table that was never stored, and {@link MemoryFault}: a file
+ * of the store was shortened, or a page of it can't be read. Any other error is thrown on, and ends
+ * the server.
  *
- * <p>A store that found no room ({@link NoRoomToStoreException}) is a failure that ends: until
- * there is room, requests that change something are refused as on a full disk.
+ * <p>A lack of room ({@link NoRoomToStoreException}) is a temporary failure: until there is room,
+ * requests that change something are refused as on a full disk.
  */
 public final class StoreFailures {
   private final StoreEngine engine;
@@ -35,7 +35,7 @@ public final class StoreFailures {
   private Consumer<String> fullListener = reason -> {};
   private String reason;
 
-  /** The store that found no room, where that is all that failed; else null. */
+  /** The lack of room, if nothing else failed; else null. */
   private NoRoomToStoreException full;
 
   public StoreFailures(StoreEngine engine) {
@@ -55,7 +55,7 @@ public final class StoreFailures {
     return false;
   }
 
-  /** As {@link #attempt}, with how much was done; 0 when it failed. */
+  /** As {@link #attempt}, returning how much was done; 0 when it failed. */
   public int step(IntSupplier work) {
     try {
       int done = faults.step(work, IntSupplier::getAsInt);
@@ -69,7 +69,7 @@ public final class StoreFailures {
     return 0;
   }
 
-  /** As {@link #attempt}, with what came of it; null when it failed. */
+  /** As {@link #attempt}, returning the result; null when it failed. */
   public <T> T result(Supplier<T> work) {
     try {
       T result = faults.find(work, Supplier::get);
@@ -83,7 +83,7 @@ public final class StoreFailures {
     return null;
   }
 
-  /** Sets who is told the reason, once; of a store that found no room it is not. */
+  /** Sets the listener that is told the reason once; not for a lack of room. */
   public void onReadOnly(Consumer<String> told) {
     listener = told;
     if (reason != null && full == null) {
@@ -91,22 +91,25 @@ public final class StoreFailures {
     }
   }
 
-  /** Sets who is told, once, that a store found no room. */
+  /** Sets the listener that is told once of a lack of room. */
   public void onFull(Consumer<String> told) {
     fullListener = told;
   }
 
-  /** The result of a request that would change something, after anything failed. */
+  /** The result for requests that change something, after any failure. */
   public int refusal() {
     return full == null ? Result.READ_ONLY : Result.DISK_FULL;
   }
 
-  /** Whether a store found no room, and nothing else failed. */
+  /** Whether the only failure is a lack of room. */
   public boolean isFull() {
     return full != null;
   }
 
-  /** Whether what was full has room again: the store can be opened again, as after a kill. */
+  /**
+   * Whether the full file system has room again: then the store can be opened again, as after a
+   * kill.
+   */
   public boolean hasRoomAgain() {
     return full != null && full.isOver();
   }
@@ -121,7 +124,7 @@ public final class StoreFailures {
     return reason;
   }
 
-  /** The work on the store's files ended with this: the first reason counts. */
+  /** Notes the failure that ended work on the store's files. The first one is kept. */
   public void becauseOf(Throwable failure) {
     if (failure instanceof NoRoomToStoreException e) {
       becomeFull(e);
@@ -129,7 +132,7 @@ public final class StoreFailures {
     }
     if (failure instanceof UncheckedIOException e
         && e.getCause() instanceof OutOfSpaceException full) {
-      // A name can want room too.
+      // Making a name can also need room.
       becomeFull(
           new NoRoomToStoreException(
               new OutOfSpaceException(FileErrors.inWords(e), full), this::hasRoom));
@@ -148,8 +151,8 @@ public final class StoreFailures {
   }
 
   /**
-   * The store's files are sound, and are not found any more by whoever looks for the store: nothing
-   * more is acknowledged that nobody finds later.
+   * Makes the store read-only because its files, which are sound, are not found by their path any
+   * more: a later opening would not find what is acknowledged from now on.
    *
    * @param why in words for a user
    */
@@ -172,8 +175,8 @@ public final class StoreFailures {
   }
 
   /**
-   * Work on the store was cut off where a store found no room, which a kill there would have done
-   * too. So nothing is stored from now on until there is room, and it is opened again.
+   * Notes that work on the store was cut short by a lack of room, as a kill would have done.
+   * Nothing is stored from now on until there is room, and the store is opened again.
    */
   private void becomeFull(NoRoomToStoreException e) {
     engine.abandon();
@@ -185,15 +188,15 @@ public final class StoreFailures {
   }
 
   /**
-   * What it should have made durable may be lost, whatever a later drain says, and work on the
-   * store was cut off in the middle.
+   * Data that the work should have made durable may be lost, whatever a later drain reports, and
+   * the work was cut short.
    */
   private String failedFile(UncheckedIOException e) {
     engine.becomeFailed();
     return FileErrors.inWords(e);
   }
 
-  /** The table is in no state that the store ever gave it, so there is no clean stop to record. */
+  /** The table is in a state that the store never produced, so there is no clean stop to record. */
   private String damagedTable(DamagedTableException e) {
     engine.abandon();
     return "the hash table was damaged while it was in use: " + e.getMessage();
@@ -204,7 +207,7 @@ public final class StoreFailures {
     return shortened() != null;
   }
 
-  /** A file of the store that is shorter than it was, in words; null when there is none. */
+  /** A description of a file of the store that was shortened; null when there is none. */
   private String shortened() {
     for (Backing file : engine.files()) {
       long bytes = length(file);
@@ -216,7 +219,7 @@ public final class StoreFailures {
     return null;
   }
 
-  /** Work on the store was cut off in the middle, wherever that was. */
+  /** The fault may have cut work on the store short at any point. */
   private String lostMemory(MemoryFault e) {
     engine.abandon();
     String shortened = shortened();
@@ -234,7 +237,7 @@ public final class StoreFailures {
     try {
       return file.file() == null ? Long.MAX_VALUE : file.fileBytes();
     } catch (IOException e) {
-      // A file without a name has the length that it had.
+      // The length of a file without a name has not changed.
       return Long.MAX_VALUE;
     }
   }

@@ -32,11 +32,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
-/** Opens the store of a directory: checks what is there, and recovers it. */
+/** Opens the store of a directory: checks its files, and recovers it. */
 public final class StoreOpening {
   private StoreOpening() {}
 
-  /** {@link #open(MemoryDirectory, StoreGeometry, Promise, RandomGenerator)} without a wish. */
+  /**
+   * {@link #open(MemoryDirectory, StoreGeometry, Promise, RandomGenerator)} with the store's own
+   * promise.
+   */
   public static StoreEngine open(
       MemoryDirectory directory, StoreGeometry create, RandomGenerator random) {
     return open(directory, create, null, random);
@@ -46,12 +49,12 @@ public final class StoreOpening {
    * Opens the store of a directory, or creates it there when the directory is empty. The caller
    * holds the directory's lock.
    *
-   * @param create how to create it; ignored for one that exists; null: it must exist
+   * @param create how to create it; ignored for an existing store; null: it must exist
    * @param wanted what puts must survive from now on; null: what the store has promised so far, or
-   *     what the directory has at no cost where that is more
+   *     more if the directory offers it at no cost
    * @throws ErdaException.Unusable when the directory is not a store of this version
-   * @throws ErdaException.Damaged when its structures are not what was written, or, where the store
-   *     was stopped cleanly, not what they were then
+   * @throws ErdaException.Damaged when its structures are damaged, or differ from those at the last
+   *     clean stop
    * @throws ErdaException.Full when there is no room to create it
    */
   public static StoreEngine open(
@@ -60,8 +63,8 @@ public final class StoreOpening {
   }
 
   /**
-   * The same, and fulfils what is wished for a store that exists. {@link StoreWishes#require}
-   * agreed.
+   * The same, and fulfils the wishes for an existing store. REQUIRES: {@link StoreWishes#require}
+   * did not throw.
    */
   public static StoreEngine open(
       MemoryDirectory directory,
@@ -73,8 +76,8 @@ public final class StoreOpening {
   }
 
   /**
-   * Opens a store to look at it: also one whose tables are not what they were when it was stopped.
-   * {@link StoreEngine#stopped()} says so. REQUIRES: nothing that is stored in the directory lasts.
+   * Opens a store to inspect it, even if its tables differ from those at the last stop: see {@link
+   * StoreEngine#stopped()}. REQUIRES: changes in the directory are temporary.
    */
   public static StoreEngine look(MemoryDirectory directory, RandomGenerator random) {
     return open(directory, null, StoreWishes.NONE, null, random, true);
@@ -115,10 +118,7 @@ public final class StoreOpening {
     }
   }
 
-  /**
-   * Opens a store of which everything is durable by now: all that is stored from here on relies on
-   * it.
-   */
+  /** Opens a store whose files are all durable, which later stores rely on. */
   private static StoreEngine openExisting(
       MemoryDirectory ofStore,
       StopRecord.Verdict stopped,
@@ -158,7 +158,7 @@ public final class StoreOpening {
     return new StoreEngine(parts, stopped, looking, recovery);
   }
 
-  /** That of a store of an earlier layout becomes one of today's before anything else is stored. */
+  /** Loads the superblock, and converts one of an earlier layout before anything else is stored. */
   private static Superblock superblock(PersistentMemory memory) {
     Superblock superblock = Superblock.load(memory);
     if (SuperblockLayout.isOfToday(memory.segment())) {
@@ -177,9 +177,9 @@ public final class StoreOpening {
   }
 
   /**
-   * Compares the store with what it was when it was stopped, before anything is stored, the promise
-   * included: who is refused has changed nothing. What differs is never served, because a key may
-   * be lost, or old. It leaves no memory of the directory open.
+   * Compares the store with its record of a clean stop, before anything is stored, even the
+   * promise: a refused opening has changed nothing. A store that differs is never served, because a
+   * key may be lost, or old. Leaves no memory of the directory open.
    */
   private static StopRecord.Verdict checkStopRecord(MemoryDirectory directory, boolean looking)
       throws IOException {
@@ -220,9 +220,9 @@ public final class StoreOpening {
 
   /**
    * Removes tables that the superblock does not name: one that was being created, or one that was
-   * replaced. Both copies of the superblock must say so before: the older one may name them.
-   * Neither holds an entry that is not elsewhere, so one that does means a superblock that is not
-   * this store's newest.
+   * replaced. Both copies of the superblock must agree first, because the older one may name them.
+   * All entries of such a table are also elsewhere; otherwise the superblock is not this store's
+   * newest, and the opening fails.
    */
   private static Superblock removeOldTables(
       MemoryDirectory directory,
@@ -251,7 +251,7 @@ public final class StoreOpening {
             table + " holds entries, and " + StoreFiles.SUPERBLOCK + " does not name it");
       }
     } catch (NotAMemoryException e) {
-      // Too short to be opened: a kill while it was made.
+      // The file is too short to be opened, because a kill interrupted its creation.
     }
   }
 

@@ -1,20 +1,20 @@
 package io.erda.server.engine.tables;
 
 /**
- * Decides pending words (rule 3): one implementation for each put mode. Whoever meets a pending
- * word and needs it decided asks here; nobody else takes a version back. One thread.
+ * Decides pending words (rule 3): one implementation for each put mode. All code that needs a
+ * pending word decided asks here; only this takes a version back. One thread.
  */
 public interface Decisions {
   /**
-   * Decides a word that was met, unless it is not pending, or a put stands behind it that is going
-   * to decide it. What it stores is flushed, and drained by the caller.
+   * Decides a word, unless it is not pending, or a put will still decide it. Stores are flushed;
+   * the caller drains them.
    *
    * @param word that the entry holds
-   * @return the word that is there then; 0 when the entry is free; one that is still pending is
-   *     live: come back
+   * @return the entry's word afterwards; 0 when the entry is free; a word that is still pending is
+   *     live: try again later
    */
   long decide(long entry, long keyWord, long word);
 
-  /** Whether there may be words that are live: what they are in the way of may be possible soon. */
+  /** Whether there may be live words, so that something they prevent may be possible soon. */
   boolean anyLive();
 }

@@ -33,8 +33,8 @@ public final class EntrySearch {
   }
 
   /**
-   * Compares the key in an entry's object. An object that is damaged counts as the key's: with 56
-   * equal tag bits it is all but certainly the same one, and a put then heals it instead of hiding
+   * Compares the key in an entry's object. A damaged object counts as the key's: with 56 equal tag
+   * bits it is almost certainly the same key, and a put then replaces it instead of adding an entry
    * behind it.
    */
   private final class ObjectProbe implements KeyProbe {
@@ -62,8 +62,8 @@ public final class EntrySearch {
       if (!region.checksum().valid(place, room, mix)) {
         return true;
       }
-      // What was announced may have become whole between the two looks: its key counts as it is
-      // behind the second one.
+      // An announced object may have become whole between the two checks: the key as loaded after
+      // the second one counts.
       VarHandle.loadLoadFence();
       return hasKey(region, place, room);
     }

@@ -18,7 +18,7 @@ public final class Insertion {
   }
 
   /**
-   * Makes an entry. Returns it, or {@link Tables#NONE} when there is no room: then {@link
+   * Makes an entry. Returns it, or {@link Tables#NONE} when there is no room: then call {@link
    * #makeRoom} and look the key up again.
    */
   public long insert(long keyWord, long word) {
@@ -29,12 +29,14 @@ public final class Insertion {
     return entry;
   }
 
-  /** A step towards room. Returns false when nothing can be done: {@link #refusal} says why. */
+  /**
+   * Takes a step towards room. Returns false when nothing can be done: {@link #refusal} tells why.
+   */
   public boolean makeRoom(long keyWord) {
     return growth.makeRoom(keyWord);
   }
 
-  /** The result of a put whose key gets no entry, because table or bucket have no room. */
+  /** The result of a put whose key gets no entry, because table or bucket has no room. */
   public int refusal(long keyWord) {
     if (!growth.makesRoom() && tables.isBucketFull(keyWord)) {
       return Result.BUCKET_FULL;
@@ -45,7 +47,7 @@ public final class Insertion {
     return growth.makesRoom() || growth.waitsForLive() ? Result.NOT_NOW : Result.TABLE_FULL;
   }
 
-  /** The text beside a {@link #refusal}; empty where the result says all. */
+  /** The text for a {@link #refusal}; empty when the result says all. */
   public String reason(int refusal) {
     return switch (refusal) {
       case Result.DISK_FULL -> growth.whyPutOff();
@@ -62,8 +64,8 @@ public final class Insertion {
   }
 
   /**
-   * Empties the first entry of a neighbourhood whose key was deleted: absent it was before. A
-   * tombstone whose object is not whole stays: it may be damage.
+   * Empties the first entry of a neighbourhood whose key was deleted, which leaves the key absent.
+   * A tombstone whose object is not whole stays: it may be damage.
    */
   private boolean dropTombstone(long keyWord) {
     Tables.Generation into = tables.next() == null ? tables.current() : tables.next();

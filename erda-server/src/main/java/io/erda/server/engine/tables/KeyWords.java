@@ -4,7 +4,7 @@ import io.erda.hashtable.Entry;
 import io.erda.hashtable.KeyHash;
 import java.lang.foreign.MemorySegment;
 
-/** How a store turns keys into key words: with the seed and the heads of its superblock. */
+/** Makes key words of keys, with the seed and the number of heads of the superblock. */
 public final class KeyWords {
   private final KeyHash hash;
   private final int heads;

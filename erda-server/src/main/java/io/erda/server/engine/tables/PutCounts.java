@@ -25,7 +25,7 @@ public final class PutCounts {
     return deletes;
   }
 
-  /** Bytes of their objects, with padding. */
+  /** Total bytes of their objects, with padding. */
   public long bytes() {
     return bytes;
   }

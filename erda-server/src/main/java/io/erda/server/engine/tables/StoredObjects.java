@@ -18,7 +18,7 @@ public final class StoredObjects {
     this.log = log;
   }
 
-  /** Whether a whole object that was written for this position lies there. */
+  /** Whether a whole object lies there that was written for this position. */
   public boolean valid(int head, int offset) {
     Region region = log.region(head, offset);
     if (region == null) {
@@ -34,8 +34,8 @@ public final class StoredObjects {
   }
 
   /**
-   * Bytes of the object at an offset, without padding. REQUIRES: it is whole, and of a store in
-   * which nobody stores into whole objects.
+   * Length of the object at an offset, without padding. REQUIRES: it is whole, and whole objects of
+   * this store do not change.
    */
   public int bytes(int head, int offset) {
     MemorySegment memory = log.region(head, offset).memory().segment();
@@ -58,7 +58,8 @@ public final class StoredObjects {
   }
 
   /**
-   * Whether the version at an offset is a whole tombstone. Looks at the checksum of those alone.
+   * Whether the version at an offset is a whole tombstone. Computes the checksum only of
+   * tombstones.
    */
   boolean isTombstone(int head, int offset) {
     Region region = log.region(head, offset);
@@ -71,7 +72,8 @@ public final class StoredObjects {
   public boolean isEqual(int head, int offset, int length, long low, long high) {
     MemorySegment memory = log.region(head, offset).memory().segment();
     long place = log.geometry().place(offset);
-    // Loaded once and bounded: a writer may store there after its publication, against the rules.
+    // Loaded once and bounded: a writer may violate the rules and store there after its
+    // publication.
     int keyLength = ObjectLayout.keyLength(memory, place);
     if (ObjectLayout.valueLength(memory, place) != length
         || ObjectLayout.bytes(keyLength, length) > log.geometry().room(place)) {
@@ -82,7 +84,7 @@ public final class StoredObjects {
     return valueHash.low() == low && valueHash.high() == high;
   }
 
-  /** The key of an object that is whole. */
+  /** The key of a whole object. */
   public static byte[] key(MemorySegment memory, long place) {
     return memory
         .asSlice(place + ObjectLayout.KEY_OFFSET, ObjectLayout.keyLength(memory, place))

@@ -7,11 +7,11 @@ import io.erda.hashtable.VersionWord;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The table as the cleaner sees it, one or two while it is resized. Every store goes the way of
- * publication: word, flush, drain.
+ * The cleaner's view of the table, one or two while it is resized. Every store is published: word,
+ * flush, drain.
  */
 public final class TableEntries implements Entries {
-  /** This bit of a sweep's cursor says that the cursor is in the new table. */
+  /** A bit of a sweep's cursor: the cursor is in the new table. */
   private static final long IN_NEXT = 1L << 62;
 
   private final Tables tables;
@@ -27,7 +27,7 @@ public final class TableEntries implements Entries {
 
   @Override
   public long sweep(long cursor, int count, Visitor visitor) {
-    // Every offset has these bits.
+    // With no bits to test every entry is shown.
     return sweep(cursor, count, 0, 0, visitor);
   }
 
@@ -57,7 +57,7 @@ public final class TableEntries implements Entries {
   }
 
   /**
-   * Displacement and resizing move entries upwards only, in their table or into the next one, so a
+   * Displacement and resizing move entries only upwards, in their table or into the next one, so a
    * sweep misses none as long as the tables are the same.
    */
   @Override

@@ -28,7 +28,7 @@ import java.util.ArrayDeque;
  * engine's.
  *
  * <pre>
- *   1  the file of the other size is created and formatted, durably; nobody knows it
+ *   1  the file of the other size is created and formatted, durably; unused so far
  *   2  superblock: a doubling, or a halving, is on      from now on an opening opens both
  *   3  registered; epoch + 1                            from now on insertions go to the new table
  *   4  entries are moved, stretch by stretch            see {@link Resizing}
@@ -39,14 +39,15 @@ import java.util.ArrayDeque;
  *
  * A crash before 2 leaves a file that no superblock names: the next opening removes it, as it does
  * with the old one after a crash between 5 and 6. Between 2 and 5 the opening repairs the stretch
- * under way, and moving begins at slot 0 again, passing over what is MOVED.
+ * under way, and moving begins at slot 0 again, skipping entries that are MOVED.
  *
- * <p>Where there is no room for the file, or at the largest size that is allowed, the resizing is
- * put off: what does not fit is refused as full, all else goes on, and it is tried again.
+ * <p>When there is no room for the file, or the table has the largest allowed size, the resizing is
+ * postponed: insertions without room are refused as full, all else goes on, and the resizing is
+ * tried again.
  *
- * <p><b>A halving that turns round.</b> In half the buckets two neighbourhoods become one. Chance
- * alone never fills it at the load at which a halving begins; who chooses keys by their hashes can.
- * Then what was moved goes back, by the same steps in the other direction:
+ * <p><b>A halving that turns around.</b> In half the buckets two neighbourhoods become one. At the
+ * load at which a halving begins chance never fills it, but keys chosen by their hashes can. Then
+ * the moved entries go back, by the same steps in the other direction:
  *
  * <pre>
  *   4a  the resizing is forgotten: nothing is MOVED     see {@link Resizing#forget}
@@ -62,38 +63,38 @@ public final class TableGrowth {
 
   /**
    * A doubling begins above a load of 1/2: {@code hashtable/FORMAT.md}, "How full". The rest is
-   * room for what is inserted while the new file is made.
+   * room for insertions while the new file is made.
    */
   private static final int SLOTS_PER_ENTRY = 2;
 
   /**
-   * An insertion that fails at less than this load meets more equal keys than chance gives:
+   * When an insertion fails at less than this load, more keys than chance allows have equal hashes:
    * doubling would not help.
    */
   private static final int SLOTS_PER_ENTRY_MAX = 8;
 
-  /** Stretches moved at once for an insertion that had to wait for the new table. */
+  /** How many stretches are moved at once for an insertion that had to wait for the new table. */
   private static final int STRETCHES_AT_ONCE = 64;
 
   /**
    * Steps of the new file's creation that insertions without room may take between two steps of the
-   * server: a file of many GiB must not keep everybody else waiting. Most tables take fewer.
+   * server: a file of many GiB must not delay other requests. Most tables take fewer.
    */
   static final int CREATION_STEPS_AT_ONCE = 64;
 
-  /** Slots of a table that is being left which one step of turning round looks at. */
+  /** How many slots of the table that is being left one step of turning around checks. */
   private static final int FORGOTTEN_AT_ONCE = 4096;
 
-  /** Tables that still can be read, though they were replaced, at which none is halved. */
+  /** No table is halved while this many replaced tables can still be read. */
   private static final int RETIRED_MAX = 8;
 
   private static final long RETRY_NS = 1_000_000_000L;
   private static final long STUCK_NS_MIN = RETRY_NS / 1000;
 
-  /** Bytes of a table that is gone which one step gives back. */
+  /** How many bytes of a removed table one step gives back. */
   private static final long DISCARD_BYTES = 1 << 20;
 
-  /** Told which tables can be read. */
+  /** Is told which tables can be read. */
   public interface Listener {
     void opened(Tables.Generation generation);
 
@@ -112,8 +113,8 @@ public final class TableGrowth {
   private final Leftovers leftovers;
 
   /**
-   * The superblock's file. Mapped as long as the store is open: to open a file may fail for a
-   * moment, with too many others open, and there is no way back from the middle of a resizing.
+   * The superblock's file. It stays mapped as long as the store is open: opening a file may fail
+   * for a moment, with too many others open, and a resizing can't be undone midway.
    */
   private final PersistentMemory superblockMemory;
 
@@ -130,45 +131,43 @@ public final class TableGrowth {
         public void retired(Tables.Generation generation) {}
       };
 
-  /** Makes the new table's file; null when none is being made. */
+  /** Makes the new table's file; null when no file is being made. */
   private Creation creation;
 
-  /** Buckets of the table whose file is made. */
+  /** Buckets of the table whose file is being made. */
   private long createdBuckets;
 
-  /** Whether a halving has found no room and is being forgotten. */
+  /** Whether a halving has found no room and is being undone. */
   private boolean turning;
 
-  /** A halving to so many buckets has found no room. */
+  /** A halving to this number of buckets has found no room. */
   private long tooFewBuckets;
 
-  /** Steps of a creation or of a turn that insertions took since {@link #doWork}. */
+  /** Steps of a creation or of turning around that insertions took since {@link #doWork}. */
   private int stepsForInsertions;
 
   private long nowNs;
 
-  /** There was no room when it was tried last; tried again at {@link #retryNs}. */
+  /** The last attempt found no room; the next one is at {@link #retryNs}. */
   private boolean putOff;
 
   private String whyPutOff = "";
 
   private long retryNs;
 
-  /**
-   * How long a resizing that is stuck waits: longer each time, damaged entries never get better.
-   */
+  /** How long a stuck resizing waits: longer each time, because damaged entries never recover. */
   private long stuckNs = STUCK_NS_MIN;
 
   /** Whether this pass over the old table left an entry because its word is live. */
   private boolean metLive;
 
-  /** Whether the last pass did, and moved nothing. */
+  /** Whether the last pass left such an entry, and moved nothing. */
   private boolean stuckAtLive;
 
   /** The flight recorder's event of the resizing that is under way. */
   private ResizingEvent event;
 
-  /** When it began, or {@link #UNKNOWN} where that was before the store was opened. */
+  /** When the resizing began, or {@link #UNKNOWN} if that was before the store was opened. */
   private long resizingBegunNs;
 
   private ToldService told = new ToldService();
@@ -210,7 +209,7 @@ public final class TableGrowth {
     options = newOptions;
   }
 
-  /** Sets who is told which tables can be read; those in use now are known. */
+  /** Sets the listener that is told which tables can be read; those in use now are known to it. */
   public void onChange(Listener newListener) {
     listener = newListener;
   }
@@ -225,7 +224,7 @@ public final class TableGrowth {
     return superblock;
   }
 
-  /** Sets who is told of doublings and halvings. */
+  /** Sets the listener that is told of doublings and halvings. */
   public void tell(ToldService of) {
     told = of;
   }
@@ -240,7 +239,7 @@ public final class TableGrowth {
     return halvings;
   }
 
-  /** Halvings that found no room for an entry and turned round, since the store was opened. */
+  /** Halvings that found no room for an entry and turned around, since the store was opened. */
   public long turns() {
     return turns;
   }
@@ -256,8 +255,8 @@ public final class TableGrowth {
   }
 
   /**
-   * Whether there is something to be done without anybody asking: the new table is being made,
-   * entries are moved, or those of deleted keys are looked for.
+   * Whether there is work to do without a request: a new table is being made, entries are moved, or
+   * entries of deleted keys are searched for.
    */
   public boolean working() {
     return growing() || shrinking() || sweep.underWay();
@@ -276,31 +275,30 @@ public final class TableGrowth {
   }
 
   /**
-   * Whether a new table's file is being made, or a halving turns round: there will be room when it
-   * is done.
+   * Whether a new table's file is being made, or a halving turns around: then there will be room.
    */
   boolean makesRoom() {
     return creation != null || turning;
   }
 
-  /** Whether the resizing waits for a word that a put is going to decide: then it goes on. */
+  /** Whether the resizing waits for a word that a put will decide. */
   boolean waitsForLive() {
     Resizing resizing = tables.resizing();
     return resizing != null && resizing.stuck() && stuckAtLive && decisions.anyLive();
   }
 
-  /** Whether what keeps the table from growing is the disk: {@link #whyPutOff} says how. */
+  /** Whether the table can't grow for lack of disk space: {@link #whyPutOff} says more. */
   boolean diskFull() {
     return putOff;
   }
 
-  /** Why no file could be made for another table when it was tried last. */
+  /** Why the last attempt could not make a file for another table. */
   String whyPutOff() {
     return whyPutOff;
   }
 
   /**
-   * One step. Returns 0 when there is nothing to do now.
+   * Takes one step. Returns 0 when there is nothing to do now.
    *
    * @throws UncheckedIOException when the files of the store failed
    */
@@ -321,7 +319,7 @@ public final class TableGrowth {
     if (putOff && nowNs - retryNs >= 0) {
       putOff = false;
     }
-    // A table that is full of deleted keys need not be doubled.
+    // A table full of deleted keys need not be doubled.
     int swept = sweep.doWork();
     if (swept > 0) {
       return work + swept;
@@ -338,8 +336,8 @@ public final class TableGrowth {
   }
 
   /**
-   * Makes room for an insertion that failed: a step of what is under way, or the beginning. The
-   * insertion is tried again after it.
+   * Makes room for an insertion that failed: takes a step of the resizing under way, or begins one.
+   * The insertion is tried again afterwards.
    *
    * @return false when nothing can be done now
    */
@@ -356,7 +354,7 @@ public final class TableGrowth {
       stepsForInsertions++;
       create();
       if (tables.resizing() != null) {
-        // A small table is empty then before anything is inserted beside what it holds.
+        // A small table is then emptied before anything more is inserted.
         tables.owe((long) STRETCHES_AT_ONCE * options.stretchSlots());
       }
       return !putOff;
@@ -370,7 +368,7 @@ public final class TableGrowth {
       }
       boolean owed = tables.owed() > 0;
       move();
-      // An insertion that waits only for entries that can't be moved now is not to wait longer.
+      // An insertion that waits only for entries that can't be moved now must not wait longer.
       return tables.resizing() == null || !tables.resizing().stuck() || owed;
     }
     HashTable table = tables.current().table();
@@ -398,7 +396,9 @@ public final class TableGrowth {
     return !putOff && 2 * tables.buckets() <= options.bucketsMax();
   }
 
-  /** After an opening it takes some steps until the table is counted. */
+  /**
+   * Whether the table is full. After an opening it takes some steps until the entries are counted.
+   */
   private boolean isFull() {
     HashTable table = tables.current().table();
     return table.sizeKnown() && table.size() * SLOTS_PER_ENTRY > table.buckets();
@@ -417,14 +417,14 @@ public final class TableGrowth {
     return table.sizeKnown() && table.size() * options.bucketsPerEntryHalved() <= table.buckets();
   }
 
-  // 1: the file.
+  // Step 1: the file.
 
   private void begin(long buckets) {
     createdBuckets = buckets;
     beginEvent(buckets);
     try {
       if (directory.exists(fileOfNext())) {
-        // It was to be made before, came to nothing, and could not be removed then.
+        // A file of an earlier attempt that failed and could not be removed.
         directory.delete(fileOfNext());
       }
       creation = directory.creating(fileOfNext(), HashTable.bytesFor(buckets));
@@ -433,7 +433,10 @@ public final class TableGrowth {
     }
   }
 
-  /** No number is given twice: a file that could not be removed is nobody's then. */
+  /**
+   * The name of the next file. Each number is used once, so a file that could not be removed is not
+   * confused with another.
+   */
   private String fileOfNext() {
     return StoreFiles.table(superblock.tables().made() + 1);
   }
@@ -463,7 +466,7 @@ public final class TableGrowth {
     }
   }
 
-  /** The superblock does not name it: it may go. */
+  /** Removes a new table, which the superblock does not name. */
   private void abandon(PersistentMemory memory) {
     memory.close();
     leftovers.remove(fileOfNext());
@@ -476,7 +479,7 @@ public final class TableGrowth {
     retryNs = nowNs + RETRY_NS;
   }
 
-  // 2, 3: both.
+  // Steps 2 and 3: both tables.
 
   private void open(PersistentMemory memory) throws IOException {
     HashTable table = HashTable.create(memory, createdBuckets, root);
@@ -490,14 +493,17 @@ public final class TableGrowth {
     root.nextEpoch();
   }
 
-  /** Where that fails it may be stored or not: whoever opens the store finds out. */
+  /**
+   * Stores the superblock. After a failure it may be stored or not, which the next opening finds
+   * out.
+   */
   private void store(StoreTables changed) {
     Superblock next = superblock.withTables(changed);
     next.store(superblockMemory);
     superblock = next.stored();
   }
 
-  // 4: moving.
+  // Step 4: moving.
 
   private int move() {
     Resizing resizing = tables.resizing();
@@ -519,14 +525,14 @@ public final class TableGrowth {
     } else if (resizing.stuck()) {
       tables.owe(0);
       stuckAtLive = metLive;
-      // A word that is live is decided soon.
+      // A live word is decided soon.
       stuckNs = metLive ? STUCK_NS_MIN : Math.min(2 * stuckNs, RETRY_NS);
       retryNs = nowNs + stuckNs;
     }
     return moved;
   }
 
-  /** A step of turning round. */
+  /** Takes a step of turning around. */
   private int turn() {
     if (tables.resizing().forget(FORGOTTEN_AT_ONCE)) {
       tooFewBuckets = tables.buckets();
@@ -541,12 +547,15 @@ public final class TableGrowth {
     return FORGOTTEN_AT_ONCE;
   }
 
-  /** An entry whose word is live stays where it is until its put is decided. */
+  /**
+   * Decides the word of an entry. An entry with a live word stays where it is until its put is
+   * decided.
+   */
   private void decide(long slot, long keyWord, long word) {
     metLive |= VersionWord.pending(decisions.decide(tables.current().entry(slot), keyWord, word));
   }
 
-  // 5, 6: the new one alone.
+  // Steps 5 and 6: only the new table.
 
   private void finish() {
     store(superblock.tables().withNextAlone());
@@ -587,7 +596,7 @@ public final class TableGrowth {
     }
   }
 
-  // 7: the old one goes.
+  // Step 7: the old table is given back.
 
   private int giveBack() {
     Retired oldest = retired.peek();
@@ -610,7 +619,7 @@ public final class TableGrowth {
     return 1;
   }
 
-  /** Releases what is not in use. */
+  /** Releases the replaced tables. */
   public void close() {
     giveUpCreation();
     retired.forEach(old -> old.generation.memory().close());

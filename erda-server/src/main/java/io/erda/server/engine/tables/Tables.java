@@ -8,41 +8,41 @@ import io.erda.pmem.PersistentMemory;
 import java.util.List;
 
 /**
- * The table, as the server uses it: one hash table, or two while it is resized. One thread. Owns
- * the memories of the tables that are in use.
+ * The server's table: one hash table, or two while it is resized. One thread. Owns the memories of
+ * the tables that are in use.
  *
- * <p>An <em>entry</em> is a number that names a slot of one of the tables. It is good until the
+ * <p>An <em>entry</em> is a number that names a slot of one of the tables. It is valid until the
  * next insertion or step of the growth; after that it may name another entry, or none, and every
  * store through it compares the words and refuses.
  *
- * <p>While it is resized a key is looked for in the old table, then in the new one; it is inserted
- * into the new one; and what was not moved yet is stored to where it is, so that an update is one
- * word store at any time and waits for no move.
+ * <p>While it is resized a key is searched in the old table, then in the new one, and inserted into
+ * the new one. Entries that were not moved yet are updated in place, so that an update is always
+ * one word store and waits for no move.
  */
 public final class Tables implements AutoCloseable {
   /** No entry. */
   public static final long NONE = HashTable.NONE;
 
-  /** Tables in use at a time have orders that differ in their lowest bit. */
+  /** The orders of tables that are in use together differ in their lowest bit. */
   private static final int ORDER_SHIFT = 62;
 
   private static final long SLOT = (1L << ORDER_SHIFT) - 1;
 
-  /** Slots moved for every insertion meanwhile. */
+  /** Slots that are moved for each insertion during a resizing. */
   private static final int SLOTS_PER_INSERTION = 8;
 
-  /** More than one batch of insertions owes. */
+  /** The most owed slots: more than one batch of insertions owes. */
   private static final long OWED_MAX = 1024;
 
   /**
-   * A hash table in use. Its memory is closed by whoever took it out of use.
+   * A hash table in use. Its memory is closed by the code that takes it out of use.
    *
    * @param number of its file
-   * @param order in which entries come into the tables, since the store was opened: they go from a
-   *     lower one to the next higher one
+   * @param order of the table among those since the store was opened: entries move from one table
+   *     to that with the next higher order
    */
   public record Generation(int number, int order, PersistentMemory memory, HashTable table) {
-    /** A table that is opened first. */
+    /** The first table after an opening. */
     public Generation(int number, PersistentMemory memory, HashTable table) {
       this(number, 0, memory, table);
     }
@@ -58,15 +58,15 @@ public final class Tables implements AutoCloseable {
 
   private Generation current;
 
-  /** The table that takes the entries of the current one; null while that is not resized. */
+  /** The table that entries are moved to; null when the table is not being resized. */
   private Generation next;
 
   private Resizing resizing;
 
-  /** Slots that have to be moved for what was inserted into the new table. */
+  /** Slots that still have to be moved for insertions into the new table. */
   private long owedSlots;
 
-  /** Whether somebody waits for a drain of a table that may be taken out of use meanwhile. */
+  /** Whether a drain of a table is awaited that may be taken out of use meanwhile. */
   private boolean held;
 
   /**
@@ -79,9 +79,9 @@ public final class Tables implements AutoCloseable {
     }
   }
 
-  // What the resizing does.
+  // Used by the resizing.
 
-  /** Repairs what a crash left, and moves entries from now on. */
+  /** Begins to move entries into another table, after repairing the traces of a crash. */
   void begin(Generation other) {
     assert next == null : "table " + other.number + " beside " + inUse();
     resizing = Resizing.open(current.table, other.table);
@@ -90,7 +90,7 @@ public final class Tables implements AutoCloseable {
   }
 
   /**
-   * From now on entries are moved the other way round. REQUIRES: the resizing is forgotten, and the
+   * Reverses the direction in which entries are moved. REQUIRES: the resizing was undone, and the
    * superblock says so.
    */
   void turn() {
@@ -101,7 +101,7 @@ public final class Tables implements AutoCloseable {
     owedSlots = 0;
   }
 
-  /** The new table is the only one. Returns the old one. */
+  /** Makes the new table the only one. Returns the old one. */
   Generation end() {
     assert resizing.done() : "entries are left in table " + current.number;
     Generation old = current;
@@ -130,7 +130,7 @@ public final class Tables implements AutoCloseable {
     return next;
   }
 
-  /** Slots that are to be moved before many more insertions; 0 when none is owed. */
+  /** Slots that must be moved before many more insertions; 0 when none is owed. */
   long owed() {
     return owedSlots;
   }
@@ -143,7 +143,7 @@ public final class Tables implements AutoCloseable {
     owedSlots = Math.max(0, owedSlots - slots);
   }
 
-  /** Those in use, the old one first. */
+  /** The tables in use, the old one first. */
   public List<Generation> inUse() {
     return next == null ? List.of(current) : List.of(current, next);
   }
@@ -218,9 +218,8 @@ public final class Tables implements AutoCloseable {
   }
 
   /**
-   * See {@link HashTable#insert}. While it is resized {@link #NONE} also when too few entries were
-   * moved for what was inserted already: the new table must not be full before the old one is
-   * empty.
+   * See {@link HashTable#insert}. During a resizing also {@link #NONE} when too few entries were
+   * moved for the insertions so far: the new table must not be full before the old one is empty.
    */
   public long insert(long keyWord, long versionWord) {
     if (next == null) {
@@ -234,12 +233,12 @@ public final class Tables implements AutoCloseable {
     return entry;
   }
 
-  /** Whether nothing is inserted before some of what is owed was moved. */
+  /** Whether owed slots must be moved before the next insertion. */
   boolean owesTooMuch() {
     return next != null && owedSlots > Math.min(OWED_MAX, 2 * current.table.buckets());
   }
 
-  /** Whether all that a bucket's neighbourhood has room for are keys of that bucket. */
+  /** Whether a bucket's neighbourhood holds only keys of that bucket. */
   boolean isBucketFull(long keyWord) {
     return isCrowded(keyWord) || (next == null && current.table.isCrowded(keyWord));
   }
@@ -254,19 +253,19 @@ public final class Tables implements AutoCloseable {
     return next == null ? current : next;
   }
 
-  /** The order of the table that insertions go to: what is staged in another one is no good. */
+  /** The order of the table that insertions go to: entries staged in another one are useless. */
   public int insertsInto() {
     return into().order;
   }
 
-  /** Where the bytes of that table are. */
+  /** The memory of that table. */
   public PersistentMemory insertsIntoMemory() {
     return into().memory;
   }
 
   /**
-   * See {@link HashTable#stage}; the entry is free, and stays good longer than others: as long as
-   * {@link #insertsInto} says the same. {@link #NONE}: {@link #insert} it when its time has come.
+   * See {@link HashTable#stage}; the entry is free, and stays valid longer than others: as long as
+   * {@link #insertsInto} is the same. When {@link #NONE}, {@link #insert} the key later.
    */
   public long stage(long keyWord) {
     if (next == null) {
@@ -296,8 +295,8 @@ public final class Tables implements AutoCloseable {
   }
 
   /**
-   * Sets whether somebody waits for a drain of a table that has no live word, so nothing else keeps
-   * it in use: its memory is not given back then.
+   * Sets whether a drain of a table is awaited that has no live word, so that its memory must not
+   * be given back yet.
    */
   public void hold(boolean holding) {
     held = holding;
@@ -308,7 +307,7 @@ public final class Tables implements AutoCloseable {
     return held;
   }
 
-  /** Waits until all that was flushed is durable. */
+  /** Waits until all flushed words are durable. */
   public void drain() {
     current.table.drain();
     if (next != null) {
@@ -316,7 +315,7 @@ public final class Tables implements AutoCloseable {
     }
   }
 
-  /** Where the bytes of an entry are. */
+  /** The memory of an entry. */
   public PersistentMemory memoryOf(long entry) {
     return (isInNext(entry) ? next : current).memory;
   }
@@ -325,7 +324,7 @@ public final class Tables implements AutoCloseable {
     return isInNext(entry) ? next.table : current.table;
   }
 
-  /** Whether an entry is one of the new table. */
+  /** Whether an entry is in the new table. */
   boolean isInNext(long entry) {
     return next != null && (entry >>> ORDER_SHIFT & 1) == (next.order & 1);
   }
@@ -335,14 +334,14 @@ public final class Tables implements AutoCloseable {
     return entry & SLOT;
   }
 
-  /** A number from before may name a slot beyond the end of today's table. */
+  /** Whether an entry exists: an old number may name a slot beyond the end of the current table. */
   private boolean isThere(long entry) {
     return (entry & SLOT) < of(entry).slots();
   }
 
   // Figures.
 
-  /** Buckets that a key may have its home in: of the new table while it is resized. */
+  /** Number of buckets that a key may have its home in: of the new table during a resizing. */
   public long buckets() {
     return (next == null ? current : next).table.buckets();
   }
@@ -351,31 +350,31 @@ public final class Tables implements AutoCloseable {
     return (next == null ? current : next).table.slots();
   }
 
-  /** Entries in use, tombstones and pending ones too; may read the whole table. */
+  /** Number of entries in use, including tombstones and pending ones; may read the whole table. */
   public long size() {
     return current.table.size() + (next == null ? 0 : next.table.size());
   }
 
   /**
-   * As {@link #size()}, or −1 where that is not known before more of a table has been read: after
-   * an opening it is counted in steps.
+   * As {@link #size()}, or −1 when more of the table must be read first: after an opening it is
+   * counted in steps.
    */
   public long sizeIfKnown() {
     boolean known = current.table.sizeKnown() && (next == null || next.table.sizeKnown());
     return known ? size() : -1;
   }
 
-  /** How much of the old table is behind a resizing, percent; 100 when none is on. */
+  /** How much of the old table a resizing has moved, percent; 100 when none is under way. */
   public long progressPercent() {
     return resizing == null ? 100 : 100 * resizing.progress() / current.table.slots();
   }
 
-  /** Where the table's bytes are, while it is not being resized. */
+  /** The table's memory, while it is not being resized. */
   public PersistentMemory memory() {
     return current.memory;
   }
 
-  // Walking.
+  // Walks.
 
   /** Begins a walk over all entries in slices. */
   public Walk walk() {
@@ -391,17 +390,17 @@ public final class Tables implements AutoCloseable {
   }
 
   /**
-   * A walk over all entries, in slices with anything in between: it shows every entry that was
-   * there all the time, and may show one twice. Entries go upwards only, within a table by
-   * displacement and from a table to the next one by a resizing, and so does the walk; when its
-   * table is taken out of use what is left of it is in the next one, where it begins anew.
+   * A walk over all entries in slices, between which anything may happen: it shows every entry that
+   * was there all the time, and may show one twice. Entries move only upwards, within a table by
+   * displacement and from a table to the next one by a resizing, as the walk does; when its table
+   * is taken out of use its remaining entries are in the next one, where the walk begins anew.
    */
   public final class Walk {
     private int order = current.order;
     private long slot;
     private boolean done;
 
-    /** Whether all was shown. */
+    /** Whether all entries were shown. */
     public boolean done() {
       return done;
     }
@@ -410,7 +409,7 @@ public final class Tables implements AutoCloseable {
      * Shows the entries among the next slots. The visitor may store the word of the entry it is
      * shown, or empty it.
      *
-     * @return slots looked at; 0 when it is done
+     * @return slots visited; 0 when the walk is done
      */
     public int doWork(int slotsMax, EntryVisitor visitor) {
       if (done) {

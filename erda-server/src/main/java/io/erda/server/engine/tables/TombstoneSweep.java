@@ -5,30 +5,29 @@ import io.erda.hashtable.EntryVisitor;
 import io.erda.hashtable.VersionWord;
 
 /**
- * Empties the entries of deleted keys, which would fill the table for nothing: readers take such a
- * key for absent with its entry and without it, and so does a condition. One thread, the engine's.
+ * Empties the entries of deleted keys, which only take room: to readers and conditions such a key
+ * is absent with or without its entry. One thread, the engine's.
  *
- * <p>An entry may be emptied when its newest version is a whole tombstone and committed. Nothing
- * brings an older version of its key back: recovery commits an object only where a word names it
- * and is pending, and a put that comes late is a put of its own, which finds the key absent either
- * way. Where the committed word was not durable yet, a power failure may leave it pending; then the
- * tombstone lies above the low-water mark, and recovery commits it again.
+ * <p>An entry may be emptied when its newest version is a whole tombstone and committed. No older
+ * version of its key comes back: recovery commits an object only if a pending word names it, and a
+ * late put is a new put, which finds the key absent either way. If the committed word was not
+ * durable yet, a power failure may leave it pending; then the tombstone lies above the low-water
+ * mark, and recovery commits it again.
  *
- * <p>Whether an entry is one of a deleted key stands in its object, so a sweep looks at the object
- * of every entry. It begins when so many keys were deleted since the last one that this is worth
- * it: a quarter of all entries, and one for {@link #SLOTS_PER_DELETE} slots. Deletes of earlier
- * openings are not known.
+ * <p>Only the object tells whether a key is deleted, so a sweep reads the object of every entry. It
+ * begins when enough keys were deleted since the last one: a quarter of all entries, and one for
+ * {@link #SLOTS_PER_DELETE} slots. Deletes of earlier openings are not counted.
  */
 public final class TombstoneSweep {
-  /** Bytes of a table that a sweep reads for each key that was deleted: 16 for each slot. */
+  /** A sweep reads at most this many slots of the table, 16 bytes each, for each deleted key. */
   private static final int SLOTS_PER_DELETE = 64;
 
   private static final int ENTRIES_PER_DELETE = 4;
 
-  /** In a large table half of them have objects to look at, each of them a cache miss. */
+  /** In a large table half of these slots have objects to read, each of them a cache miss. */
   private static final int SLOTS_A_STEP = 256;
 
-  /** Entries that are emptied with one drain. */
+  /** How many entries are emptied with one drain. */
   private static final int BATCH = 1024;
 
   private final Tables tables;
@@ -41,10 +40,10 @@ public final class TombstoneSweep {
   private final long[] words = new long[BATCH];
   private int found;
 
-  /** The sweep that is under way; null: none is. */
+  /** The sweep under way, or null. */
   private Tables.Walk walk;
 
-  /** Deletes up to the beginning of the sweep that is under way, or of the last one. */
+  /** Number of deletes until the beginning of the last sweep, which may be under way. */
   private long deletesBefore;
 
   private long emptied;
@@ -55,7 +54,7 @@ public final class TombstoneSweep {
     this.counts = counts;
   }
 
-  /** Entries emptied so far. */
+  /** Number of entries emptied so far. */
   long emptied() {
     return emptied;
   }
@@ -64,17 +63,19 @@ public final class TombstoneSweep {
     return walk != null;
   }
 
-  /** The table is about to be resized: what is left is for the next sweep. */
+  /**
+   * Gives the sweep up because the table is about to be resized; the next sweep covers the rest.
+   */
   void giveUp() {
     walk = null;
     found = 0;
   }
 
   /**
-   * A step of a sweep, where one is under way or is worth it. REQUIRES: the table is not being
-   * resized.
+   * Takes a step of a sweep, if one is under way or worth beginning. REQUIRES: the table is not
+   * being resized.
    *
-   * @return slots looked at; 0 when there is nothing to do
+   * @return slots visited; 0 when there is nothing to do
    */
   int doWork() {
     if (walk == null) {
@@ -101,9 +102,7 @@ public final class TombstoneSweep {
         && deletes * ENTRIES_PER_DELETE >= tables.size();
   }
 
-  /**
-   * Looks at one entry. Where its object is damaged it stays, because a value may have been there.
-   */
+  /** Checks one entry. It stays when its object is damaged, because that may have been a value. */
   private void look(long entry, long keyWord, long word) {
     int newest = VersionWord.newest(word);
     int head = Entry.headOf(keyWord);

@@ -209,9 +209,7 @@ class StopRecordTest {
     assertEquals(StopRecord.State.PROVEN, state());
   }
 
-  /**
-   * What is promised to survive a power failure is held to that: there no boot excuses anything.
-   */
+  /** A store that promises to survive a power failure must be unchanged even after another boot. */
   @Test
   void anotherBootWithThePromiseOfPower() throws IOException {
     HeapDirectory lasting = new HeapDirectory(1 << 20, Survives.POWER_FAILURE);

@@ -237,7 +237,7 @@ class AnnouncingTest {
     assertEquals(client.queuePair.claims().sent(), client.queuePair.claims().finished());
   }
 
-  /** Somebody waits, so that the first is given less time; its version never counts. */
+  /** A second put waits, so the first is given less time; its version never counts. */
   @Test
   void aSecondPutGoesOnWhenTheFirstIsFenced() {
     announce(NEW);
@@ -355,7 +355,7 @@ class AnnouncingTest {
     assertEquals(Result.OK, announceIf(Message.FLAG_IF_ABSENT, OLD), "over a deleted one");
   }
 
-  /** What is whole is the value that a condition is held against, though nobody committed it. */
+  /** A condition is tested against a whole value, even if it is not committed. */
   @Test
   void aConditionMeetsWhatIsWholeAndNotCommitted() {
     put(OLD);
@@ -374,7 +374,7 @@ class AnnouncingTest {
         Result.OK, Message.result(other.announceIf(its, next, KEY, BYTES, flags, value(NEW)), 0));
   }
 
-  /** Nobody knows what the value will be, so who depends on it waits. */
+  /** The value is still unknown, so a put that depends on it waits. */
   @Test
   void aConditionWaitsUntilThePutBeforeIsDecided() {
     put(OLD);
@@ -404,7 +404,7 @@ class AnnouncingTest {
     assertFalse(VersionWord.pending(word()));
   }
 
-  /** It was announced, its condition held, and nobody wrote it: it never takes effect. */
+  /** The put was announced, its condition held, but it was not written: it never takes effect. */
   @Test
   void aConditionalPutThatIsNotWrittenNeverCounts() {
     put(OLD);

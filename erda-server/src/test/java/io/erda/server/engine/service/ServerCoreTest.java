@@ -361,7 +361,7 @@ class ServerCoreTest {
     RawClient client = connect();
     for (int i = 0; i < 50; i++) {
       client.queuePair.close();
-      nowNs += 1_000_000; // the next step looks at who asks before it looks at who is there
+      nowNs += 1_000_000; // the next step accepts new clients before it notices lost ones
       client = new RawClient(core, clientDevice, "erda", RawClient.hello());
       assertTrue(client.connected(), "reconnect " + i);
     }
@@ -394,7 +394,9 @@ class ServerCoreTest {
     return client.publish(leased, leased.place(), put, 0);
   }
 
-  /** It is counted in steps after an opening: whoever asks for figures meanwhile waits for none. */
+  /**
+   * After an opening the table is counted in steps: a request for figures does not wait for that.
+   */
   @Test
   void statsDoNotCountALargeTable() throws IOException {
     core.close();
@@ -464,7 +466,7 @@ class ServerCoreTest {
     assertTrue(client.disconnected);
   }
 
-  /** A WRITE with immediate data takes a receive and is no request: nobody could answer it. */
+  /** A WRITE with immediate data takes a receive and is no request: it could not be answered. */
   @Test
   void aWriteWithImmediateDataEndsTheConnection() {
     RawClient client = connect();

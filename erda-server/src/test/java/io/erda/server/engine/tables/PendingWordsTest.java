@@ -19,8 +19,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Who meets a pending word leaves it alone as long as a put stands behind it, and rolls it back
- * when none does.
+ * An operation that finds a pending word leaves it unchanged while its put is under way, and rolls
+ * it back otherwise.
  */
 class PendingWordsTest {
   private static final MemorySegment KEY = MemorySegment.ofArray("key".getBytes(UTF_8));

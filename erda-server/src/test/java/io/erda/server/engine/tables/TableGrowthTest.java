@@ -227,7 +227,7 @@ public class TableGrowthTest {
     }
   }
 
-  /** A step for every MiB: somebody else waits for the thread meanwhile. */
+  /** One step for each MiB, because other requests wait for the thread meanwhile. */
   @Test
   void aPutDoesNotWaitUntilTheFileOfALargeTableIsMade() {
     int[] steps = new int[1];

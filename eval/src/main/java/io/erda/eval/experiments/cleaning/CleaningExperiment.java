@@ -28,10 +28,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What cleaning costs those who read and write meanwhile: one client thread at half its full rate,
+ * The cost of cleaning for concurrent reads and writes: one client thread at half its full rate,
  * windows with cleaning and without in turn, on a store whose puts publish last and then on one
- * whose puts announce first, of which nothing is expected. In the Erda paper's section 5.4 reads
- * get slower while the log is cleaned, because they go to the server; here they stay one-sided.
+ * whose puts announce first, which has no goals. In the Erda paper's section 5.4 reads get slower
+ * while the log is cleaned, because they go to the server; here they stay one-sided.
  */
 public final class CleaningExperiment implements Experiment {
   private static final String NAME = "cleaning";
@@ -116,7 +116,7 @@ public final class CleaningExperiment implements Experiment {
     }
   }
 
-  /** What was measured, window by window. */
+  /** The measurements, by window. */
   private static final class Windows {
     private final List<PacedLoad.Times> off = new ArrayList<>();
     private final List<PacedLoad.Times> on = new ArrayList<>();
@@ -136,7 +136,7 @@ public final class CleaningExperiment implements Experiment {
 
     private long copiedOn;
 
-    /** Operations that were asked for in a second. */
+    /** Operations per second that were scheduled. */
     private double askedPerSecond;
 
     void window(ErdaClient control, PacedLoad load, boolean cleaning, int count)
@@ -162,7 +162,7 @@ public final class CleaningExperiment implements Experiment {
       }
     }
 
-    /** How much a page of what was copied, or more, cost the server in page faults. */
+    /** The server's page faults for each page that was copied, at most. */
     double faultsPerPageCopied() {
       return faultsOn / Math.max(1, copiedOn / 4096.0);
     }
@@ -212,7 +212,7 @@ public final class CleaningExperiment implements Experiment {
       }
     }
 
-    /** Until the cleaning that was asked for last is over. */
+    /** Waits until the requested cleaning is over. */
     void settle(ErdaClient control, PacedLoad load) throws InterruptedException {
       long untilNs = System.nanoTime() + SETTLE_NS;
       while (busy(control)) {
@@ -255,7 +255,7 @@ public final class CleaningExperiment implements Experiment {
     return mode == PutMode.PUBLISH ? "publish last" : "announce first";
   }
 
-  /** Nothing is expected of puts that announce first. */
+  /** Reports the results; puts that announce first have no goals. */
   private static void tell(Report report, PutMode mode, Windows windows) {
     boolean publishes = mode == PutMode.PUBLISH;
     Figure busy = share("cleaning at work, of its windows", windows.busyShare());
@@ -288,7 +288,7 @@ public final class CleaningExperiment implements Experiment {
     report.add(name, about).add(name, figures).add(plot(windows));
   }
 
-  /** Grows without bound where a store can't keep up with the rate. */
+  /** The lateness of operations; grows without bound when a store can't keep up with the rate. */
   private static double lateness(List<PacedLoad.Times> windows) {
     return Rounds.median(
         windows.stream().mapToDouble(times -> times.due().getValueAtPercentile(99)).toArray());

@@ -26,14 +26,14 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * What a store takes while it is overwritten, with the options that a user gets without asking: the
- * files follow what lives in them, and puts get no slower with time.
+ * The space of a store that is overwritten, with default options: the size of the files follows
+ * their live bytes, and puts do not get slower.
  */
 public final class FootprintExperiment implements Experiment {
   private static final int OBJECTS = 100_000;
   private static final int VALUE_BYTES = 1024;
 
-  /** The files take at most so many times the live bytes, and so many regions beyond that. */
+  /** The files may take this many times the live bytes, and a number of regions more. */
   private static final int TIMES_LIVE_MAX = 3;
 
   private static final int REGIONS_BEYOND_MAX = 2;
@@ -42,7 +42,7 @@ public final class FootprintExperiment implements Experiment {
   private static final long MINUTE_NS = 60_000_000_000L;
   private static final long QUICK_MINUTE_NS = 2_000_000_000L;
 
-  /** How often the files are looked at, and the rate is noted. */
+  /** The interval of measuring files and rate. */
   private static final long SLICE_NS = 100_000_000L;
 
   private static final int PUTS_PER_LOOK_AT_THE_CLOCK = 32;
@@ -105,7 +105,7 @@ public final class FootprintExperiment implements Experiment {
     }
   }
 
-  /** What was seen, slice by slice. */
+  /** The measurements, by slice. */
   private static final class Course {
     private final long minuteNs;
     private final List<Slice> slices = new ArrayList<>();
@@ -120,7 +120,7 @@ public final class FootprintExperiment implements Experiment {
       slices.add(new Slice(ns, putsPerSecond, fileBytes));
     }
 
-    /** Puts a second in a minute; 0 is the first. */
+    /** Puts a second in a minute; the first one is 0. */
     double rate(int minute) {
       return slices.stream()
           .filter(slice -> slice.ns / minuteNs == minute)

@@ -26,8 +26,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A store of fixed size that two processes overwrite many times its capacity, while they and the
- * server are killed: nothing is lost, the throughput stays what it was, and so does the space.
+ * Two processes overwrite a store of fixed size many times its capacity, while they and the server
+ * are killed: nothing is lost, and throughput and space stay constant.
  */
 public final class OverwriteExperiment implements Experiment {
   private static final String NAME = "overwrite";
@@ -39,11 +39,12 @@ public final class OverwriteExperiment implements Experiment {
   private static final int WORKERS = 2;
 
   /**
-   * The second half's median rate to the first half's is at least this, slices with kills left out.
+   * The least ratio of the second half's median rate to the first half's, without slices with
+   * kills.
    */
   private static final double STEADY_MIN = 0.7;
 
-  /** Regions beyond the capacity whose clients may not have left yet. */
+  /** Number of regions beyond the capacity, whose clients may not have left yet. */
   private static final int LEAVING_MAX = 3;
 
   private static final Duration SAMPLE = Duration.ofMillis(100);
@@ -149,7 +150,7 @@ public final class OverwriteExperiment implements Experiment {
           Long.toString(Long.highestOneBit((long) WORKERS * keysOfWorker) * 4));
     }
 
-    /** A worker is killed in two slices, the server in two others. */
+    /** One slice. A worker is killed in two slices, the server in two others. */
     private void slice(int slice, long puts) throws IOException {
       long[] until = new long[WORKERS];
       long startNs = System.nanoTime();
@@ -205,7 +206,7 @@ public final class OverwriteExperiment implements Experiment {
       }
     }
 
-    /** What the server that lives has done. */
+    /** Adds the figures of the current server. */
     private void note() {
       try (ErdaClient client = store.connect()) {
         var figures = client.stats();

@@ -8,9 +8,9 @@ import org.HdrHistogram.Histogram;
 import org.HdrHistogram.SingleWriterRecorder;
 
 /**
- * A thread that gets and puts in turn at a fixed rate, and between the two may do something that
- * they are compared with. Times each operation from its call, and from the instant it was due:
- * there what waits behind a slow one counts as slow. Owns its client. One other thread takes the
+ * A thread that gets and puts in turn at a fixed rate, and may do another operation between the two
+ * for comparison. Times each operation from its call, and from the time when it was due, so that
+ * operations delayed by a slow one count as slow. Owns its client. One other thread takes the
  * times.
  */
 public final class PacedLoad implements AutoCloseable {
@@ -35,9 +35,9 @@ public final class PacedLoad implements AutoCloseable {
   }
 
   /**
-   * Makes a load with something to compare with.
+   * Makes a load with a comparison.
    *
-   * @param comparison what the load's thread does between a get and a put; null for nothing
+   * @param comparison an operation between a get and a put, in the load's thread; null for none
    */
   public PacedLoad(
       ErdaClient client, MemorySegment[] keys, MemorySegment value, Runnable comparison) {
@@ -48,7 +48,7 @@ public final class PacedLoad implements AutoCloseable {
     this.turns = comparison == null ? 2 : 3;
   }
 
-  /** Operations in a second without a pace, measured for about so long by the calling thread. */
+  /** Operations per second at full rate, measured in the calling thread for about this time. */
   double fullRate(long forNs) {
     MemorySegment into = Arena.ofAuto().allocate(value.byteSize(), 8);
     long startNs = System.nanoTime();
@@ -61,7 +61,7 @@ public final class PacedLoad implements AutoCloseable {
     return done * 1e9 / (System.nanoTime() - startNs);
   }
 
-  /** Does what it is the turn of, and returns where its time belongs. */
+  /** Does the next operation in the cycle, and returns the recorder for its time. */
   private SingleWriterRecorder operation(long number, MemorySegment into) {
     MemorySegment key = keys[(int) (number % keys.length)];
     long turn = number % turns;
@@ -82,7 +82,7 @@ public final class PacedLoad implements AutoCloseable {
   /** Starts the thread. */
   public void start(double operationsPerSecond) {
     double intervalNs = 1e9 / operationsPerSecond;
-    // The thread that measured the full rate owns the client until now.
+    // The thread that measured the full rate owned the client until now.
     client.handOver();
     thread = new Thread(() -> run(intervalNs), "paced-load");
     thread.start();
@@ -130,8 +130,8 @@ public final class PacedLoad implements AutoCloseable {
    *
    * @param gets from their calls
    * @param puts from their calls
-   * @param compared of what was done between the two; empty where that was nothing
-   * @param due of all, from when they were due
+   * @param compared of the comparison; empty when there is none
+   * @param due of all operations, from when they were due
    */
   public record Times(Histogram gets, Histogram puts, Histogram compared, Histogram due) {
     void add(Times more) {

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** How often a process met a page that was not there for it yet. */
+/** The number of page faults of a process. */
 final class PageFaults {
   /**
    * The beginning of {@code /proc/PID/stat}: PID, command, state, six numbers, minor faults. The

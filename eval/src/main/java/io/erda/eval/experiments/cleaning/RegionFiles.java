@@ -6,11 +6,11 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** What the files of a store's log take, those that wait to be used again among them. */
+/** The size of the files of a store's log, including those kept for reuse. */
 final class RegionFiles {
   private static final String NAMES = "(region|spare|left)-.*";
 
-  /** The sum of the files' lengths, bytes. A file that goes away meanwhile counts nothing. */
+  /** The sum of the files' lengths, bytes. A file that is removed meanwhile does not count. */
   static long bytes(Path data) throws IOException {
     List<Path> files;
     try (Stream<Path> all = Files.list(data)) {

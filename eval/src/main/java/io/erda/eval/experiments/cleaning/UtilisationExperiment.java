@@ -19,17 +19,17 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What it costs to keep a store full: bytes that cleaning copies for each byte that is written, by
- * how much of the capacity is live. Keys are overwritten at random, which is the worst case.
+ * The cost of a full store: bytes that cleaning copies for each byte that is written, by the live
+ * share of the capacity. Keys are overwritten at random, which is the worst case.
  */
 public final class UtilisationExperiment implements Experiment {
   private static final int VALUE_BYTES = 1024;
   private static final int[] LIVE_PERCENTS = {50, 60, 70, 80, 90};
 
-  /** A store that is fuller than this may say so. */
+  /** A store with a larger live share may report that it is full. */
   private static final int WORKS_PERCENT = 80;
 
-  /** The capacity is written so many times before it counts, and while it does. */
+  /** How many times the capacity is written before the measurement, and during it. */
   private static final int WARMUP_TIMES = 2;
 
   private static final int TIMES = 5;

@@ -1,2 +1,2 @@
-/** What cleaning the log costs, those who use the store and the disk. */
+/** The cost of cleaning the log, in latency, throughput and space. */
 package io.erda.eval.experiments.cleaning;

@@ -16,12 +16,12 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * How near a blocking get is to the least that a get can be.
+ * Compares a blocking get with the least work of a get.
  *
- * <p>Each key depends on the value before, as for a caller that needs one value to know what to ask
- * for next: so what is measured is how long a get takes. Where the keys are known before, the
- * processor begins the next get while it waits for this one, as far as it looks ahead, which is
- * less for the longer of two loops; that is shown beside it.
+ * <p>Each key depends on the previous value, as for a caller that needs one value to know the next
+ * key, so this measures the latency of a get. With keys that are known in advance the processor
+ * begins the next get while it waits for this one, as far as its window reaches, which is less for
+ * the longer of two loops; that is shown, too.
  */
 public final class FloorExperiment implements Experiment {
   private static final int VALUE_BYTES = 1024;

@@ -20,9 +20,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What one call for 16 keys takes beside 16 calls for one key each, over shared memory, of objects
- * that are in no cache. Both go through the same random keys, and copy each value to a place of its
- * own among 16.
+ * Compares one call for 16 keys with 16 calls for one key each, over shared memory, for objects
+ * that are not cached. Both use the same random keys, and copy the values to 16 places in turn.
  */
 public final class MultiGetExperiment implements Experiment {
   private static final int KEYS = 16;
@@ -93,7 +92,7 @@ public final class MultiGetExperiment implements Experiment {
     }
   }
 
-  /** The two ways through the keys. Each returns nanoseconds for a key. */
+  /** The two ways of getting keys. Each returns nanoseconds for a key. */
   private static final class Gets {
     private final ErdaClient client;
     private final MemorySegment[][] groups;

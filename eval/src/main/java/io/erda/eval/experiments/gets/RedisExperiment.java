@@ -29,12 +29,12 @@ import java.util.function.Supplier;
 
 /**
  * Redis on a Unix socket against Erda over shared memory: one connection each, one operation at a
- * time, the same keys and values, round for round side by side. Redis keeps nothing on disk here,
- * which is the fastest it has.
+ * time, the same keys and values, in alternating rounds. Redis runs without persistence, which is
+ * its fastest mode.
  *
- * <p>Measured twice. On the machine as it is, cores fall asleep while client and server of Redis
- * wait for each other, and waking them is most of its round trip: what a user of that machine gets.
- * Then with all cores kept awake, which is the best that Redis can do there.
+ * <p>Measured twice. First normally, as users would see it: cores sleep while client and server of
+ * Redis wait for each other, and waking them is most of its round trip. Then with all cores kept
+ * awake, which is the best that Redis can do.
  */
 public final class RedisExperiment implements Experiment {
   private static final int OBJECTS = 100_000;
@@ -116,7 +116,7 @@ public final class RedisExperiment implements Experiment {
   }
 
   /**
-   * @param ratioMin 0 where nothing is expected
+   * @param ratioMin 0 when there is no goal
    */
   private static void tell(
       Figures figures,
@@ -138,7 +138,9 @@ public final class RedisExperiment implements Experiment {
             floor.beside(1e9 / rounds.median(erda), putPercent));
   }
 
-  /** What Redis's own benchmark says of the same server, so that nobody need believe our client. */
+  /**
+   * The result of Redis's own benchmark with the same server, which confirms that of our client.
+   */
   private static String benchmark(Context context, RedisServer redis) {
     Optional<Path> program = Programs.find("redis-benchmark");
     if (program.isEmpty()) {
@@ -151,7 +153,7 @@ public final class RedisExperiment implements Experiment {
       RedisBenchmark.run(context.children(), program.get(), redis.socket(), VALUE_BYTES, requests)
           .forEach(line -> text.append("  ").append(line).append('\n'));
     } catch (ProcessException e) {
-      // What was measured here stands without it.
+      // The measurements are valid without the benchmark.
       text.append("  ").append(e.getMessage()).append('\n');
     }
     return text.toString();

@@ -15,7 +15,7 @@ import io.erda.eval.report.Rounds;
 import java.util.List;
 
 /**
- * What a second reader adds: YCSB-C with one client thread, with two, and with two processes, in
+ * The gain by a second reader: YCSB-C with one client thread, with two, and with two processes, in
  * interleaved rounds.
  */
 public final class ScalingExperiment implements Experiment {

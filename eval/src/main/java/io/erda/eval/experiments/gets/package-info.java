@@ -1,2 +1,2 @@
-/** How long gets take, beside the least that they can and beside Redis. */
+/** The latency of gets, compared with the least work of a get and with Redis. */
 package io.erda.eval.experiments.gets;

@@ -18,9 +18,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A backup of a store that two processes overwrite as fast as they can: what it costs them, and
- * whether the store that it is restored to has of every key a value at least as new as when the
- * backup began.
+ * Backs up a store that two processes overwrite as fast as they can: measures the slowdown, and
+ * checks that in the restored store every key has a value at least as new as when the backup began.
  */
 public final class BackupExperiment implements Experiment {
   private static final int WORKERS = 2;
@@ -83,14 +82,14 @@ public final class BackupExperiment implements Experiment {
   /**
    * A backup.
    *
-   * @param directory where it lies
-   * @param before what each worker remembered when it was begun
-   * @param after what each remembered when it was over
-   * @param seconds how long it took, the start of its process with it
+   * @param directory of the backup
+   * @param before the state of each worker when it began
+   * @param after the state of each worker when it ended
+   * @param seconds how long it took, including the start of its process
    */
   private record Copy(Path directory, List<byte[]> before, List<byte[]> after, double seconds) {}
 
-  /** The workers, which never stop, and what is done beside them. */
+  /** The workers, which never stop, and the work beside them. */
   private static final class Load implements AutoCloseable {
     private final Context context;
     private final Commands commands;
@@ -106,7 +105,7 @@ public final class BackupExperiment implements Experiment {
       this.keys = new Overwriter.Keys(keys, VALUE_BYTES, "uniform");
     }
 
-    /** Every key is put some times first. */
+    /** First puts every key some times. */
     void start() throws IOException, InterruptedException {
       Path remembered = context.newDirectory("backup-workers");
       for (int i = 0; i < WORKERS; i++) {
@@ -122,7 +121,7 @@ public final class BackupExperiment implements Experiment {
       Thread.sleep(SETTLE_MS);
     }
 
-    /** Puts a second while the last thing was done. */
+    /** Puts a second during the last work. */
     double rate() {
       return rate;
     }
@@ -163,7 +162,7 @@ public final class BackupExperiment implements Experiment {
       return workers.stream().map(Overwriter::remembered).toList();
     }
 
-    /** Workers of the restored store find every key as it was while the backup was made. */
+    /** Checks the restored store: every key must be as it was during the backup. */
     void restoreElsewhere(Copy copy) throws IOException {
       Path remembered = context.newDirectory("backup-restored-workers");
       Path data;
@@ -181,7 +180,7 @@ public final class BackupExperiment implements Experiment {
       Commands.verify(data);
     }
 
-    /** Kills the workers, and lets others look whether the store itself is as it must be. */
+    /** Kills the workers, and checks the store itself with others. */
     void end() {
       for (Overwriter worker : workers) {
         worker.kill();

@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Commands that an operator would give, each a process of its own. */
+/** Runs commands of an operator, each in its own process. */
 final class Commands {
   private static final Duration END_MAX = Duration.ofMinutes(10);
 
@@ -25,7 +25,7 @@ final class Commands {
     return erda("backup", "--uri", uri, directory.toString());
   }
 
-  /** Puts all of a backup into an empty store. */
+  /** Restores a backup into an empty store. */
   void restore(String uri, Path directory) {
     await(erda("restore", "--uri", uri, directory.toString()));
   }
@@ -37,7 +37,7 @@ final class Commands {
   /**
    * Waits until a command is over.
    *
-   * @throws ProcessException when it failed, with what it said
+   * @throws ProcessException when it failed, with its output
    */
   void await(Child command) {
     int exitCode = command.awaitEnd(END_MAX);
@@ -49,7 +49,7 @@ final class Commands {
   }
 
   /**
-   * Looks at all of a store that nobody has open.
+   * Verifies a store that no process has open.
    *
    * @throws ProcessException when something is wrong
    */

@@ -14,27 +14,29 @@ import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 import org.HdrHistogram.Histogram;
 
-/** What was seen in each cycle, and whether the last ones are as the first after ten minutes. */
+/**
+ * The measurements of each cycle, and whether the last ones equal the first ones after ten minutes.
+ */
 final class EnduranceCourse {
-  /** Cycles that begin before the store and the JVMs have settled. */
+  /** Number of cycles that begin before the store and the JVMs have settled. */
   private static final int SETTLING = 2;
 
-  /** The first and the last are told from so many cycles. */
+  /** Number of cycles of which the beginning and the end are averaged. */
   private static final int JUDGED = 3;
 
   private final List<Sample> samples = new ArrayList<>();
 
   /**
-   * What one quiet stretch shows.
+   * The measurements of one quiet period.
    *
    * @param seconds since the beginning
-   * @param server what the server's process holds
-   * @param client what the process of a client holds that lives from the beginning
+   * @param server of the server's process
+   * @param client of the process of a client that lives from the beginning
    * @param fileBytes of the store's directory
    * @param files in it
    * @param get of the store
-   * @param put of the store, whose server sleeps when it comes
-   * @param wake a byte to a process that sleeps, and back: what the machine takes for that
+   * @param put of the store, whose server sleeps before it
+   * @param wake a byte to a sleeping process and back, which measures the machine
    */
   record Sample(
       double seconds,
@@ -47,7 +49,7 @@ final class EnduranceCourse {
       Latency wake) {}
 
   /**
-   * How long something took.
+   * The latency of an operation.
    *
    * @param p50Us median, microseconds
    * @param p99Us 99th percentile, microseconds
@@ -59,10 +61,10 @@ final class EnduranceCourse {
   }
 
   /**
-   * What must not grow: by so many times and so much besides, which is what a look at it differs.
+   * A measurement that must not grow, apart from a factor and an amount for its variation.
    *
-   * @param machine what of it is the machine's: where that is more at the end, so may this be, in
-   *     proportion; null for nothing
+   * @param machine the part that depends on the machine: if it has grown, the measurement may grow
+   *     in proportion; null for none
    */
   private record Flat(
       String what,
@@ -97,7 +99,7 @@ final class EnduranceCourse {
           new Flat("put, p50, us", 1.25, 0.2, s -> s.put().p50Us(), s -> s.wake().p50Us()),
           new Flat("put, p99, us", 1.5, 2, s -> s.put().p99Us(), s -> s.wake().p99Us()));
 
-  /** What is told of the machine, and judged of nobody. */
+  /** Measurements of the machine, which are reported without a goal. */
   private static final Map<String, ToDoubleFunction<Sample>> MACHINE =
       new TreeMap<>(
           Map.of(
@@ -108,7 +110,9 @@ final class EnduranceCourse {
     samples.add(sample);
   }
 
-  /** Adds what must not grow, beginning and end beside each other, and the course of it all. */
+  /**
+   * Reports the measurements that must not grow, at the beginning and the end, and their course.
+   */
   void tell(Report report) {
     int first = Math.min(SETTLING, samples.size() - 1);
     List<Sample> beginning = samples.subList(first, Math.min(first + JUDGED, samples.size()));

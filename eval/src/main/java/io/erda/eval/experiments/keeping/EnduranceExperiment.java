@@ -10,7 +10,7 @@ import java.io.IOException;
 
 /**
  * Two hours of load, kills, backups, full disks and restarts: nothing is lost, and memory,
- * descriptors, files and latencies are at the end what they were after ten minutes.
+ * descriptors, files and latencies at the end are those after ten minutes.
  */
 public final class EnduranceExperiment implements Experiment {
   private static final int CYCLES = 24;

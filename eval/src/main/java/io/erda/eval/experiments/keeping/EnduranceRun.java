@@ -21,12 +21,12 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * One store through hours of what can happen to it. Two processes overwrite it all the time but in
- * the quiet stretch of each cycle; the first lives from the beginning to the end, the second is
- * killed in every cycle. A cycle is: a quiet stretch, in which latencies are taken, and beside them
- * what waking another process takes, which is most of a put at this pace; a kill; a backup,
- * restored and verified; a full disk, where there is one to fill; a restart of the server, by a
- * signal or by a kill, in some cycles of the first half; and a look at all keys.
+ * Hours of load and faults on one store. Two processes overwrite it all the time except in the
+ * quiet period of each cycle; the first lives from the beginning to the end, the second is killed
+ * in every cycle. A cycle is: a quiet period, in which latencies are measured, together with the
+ * time of waking another process, which is most of a put at this pace; a kill; a backup, restored
+ * and verified; a full disk, if it may be filled; a restart of the server, by a signal or by a
+ * kill, in some cycles of the first half; and a check of all keys.
  */
 final class EnduranceRun implements AutoCloseable {
   private static final int VALUE_BYTES = 1024;
@@ -35,7 +35,7 @@ final class EnduranceRun implements AutoCloseable {
   private static final int PACE = 10_000;
   private static final int PUTS_A_TICK = 2_000;
 
-  /** Each put that is refused is followed by a pause. */
+  /** How many puts of a worker are refused, each followed by a pause. */
   private static final int PUTS_WITHOUT_ROOM = 50;
 
   private static final long TICK_NS = 250_000_000L;
@@ -61,8 +61,8 @@ final class EnduranceRun implements AutoCloseable {
   private int fullDisks;
 
   /**
-   * @param cycles how many there will be
-   * @param cycleNs how long each is, at least
+   * @param cycles number of cycles
+   * @param cycleNs the shortest time of a cycle
    */
   EnduranceRun(Context context, int cycles, long cycleNs) {
     this.context = context;
@@ -90,7 +90,7 @@ final class EnduranceRun implements AutoCloseable {
     return backups;
   }
 
-  /** 0 where the file system is too large to be filled. */
+  /** Number of times that the disk was filled; 0 when the file system is too large for that. */
   int fullDisks() {
     return fullDisks;
   }
@@ -150,7 +150,10 @@ final class EnduranceRun implements AutoCloseable {
     context.progress().at(what);
   }
 
-  /** In the second half one server lives on, so that what grows in it would be seen. */
+  /**
+   * Whether to restart the server. In the second half one server lives on, to show any growth in
+   * it.
+   */
   private boolean restarts(int cycle) {
     return cycle > cycles / 8 && cycle <= cycles / 2 && cycle % 2 == 0;
   }
@@ -174,7 +177,7 @@ final class EnduranceRun implements AutoCloseable {
             EnduranceCourse.Latency.of(times.compared())));
   }
 
-  /** A store's files come and go meanwhile. */
+  /** The files in a directory; a store's files may appear and disappear meanwhile. */
   private static List<Path> filesIn(Path directory) throws IOException {
     try (Stream<Path> all = Files.walk(directory, 1)) {
       return all.filter(Files::isRegularFile).toList();
@@ -189,7 +192,7 @@ final class EnduranceRun implements AutoCloseable {
     return bytes;
   }
 
-  /** Both put some, and then there is a pause: half a load, so that other things get their turn. */
+  /** Both workers put some, followed by a pause: half a load, so that other work is not delayed. */
   private void tick(int puts) throws InterruptedException {
     long beganNs = System.nanoTime();
     workers.forEach(worker -> worker.run(puts));
@@ -211,7 +214,7 @@ final class EnduranceRun implements AutoCloseable {
     victim.startAgain(store.server().uri());
   }
 
-  /** While the others put. */
+  /** Makes a backup while the workers put. */
   private void backUp() throws IOException, InterruptedException {
     Path directory = context.newDirectory("endurance-backup");
     Child backup = commands.backup(store.server().uri(), directory);
@@ -231,7 +234,7 @@ final class EnduranceRun implements AutoCloseable {
     backups++;
   }
 
-  /** Fresh keys are refused at some point, and are not any more when there is room again. */
+  /** Fills the disk: new keys are refused at some point, and accepted again once there is room. */
   private void fillDisk() throws IOException, InterruptedException {
     try (ErdaClient client = store.connect()) {
       int stored;
@@ -279,7 +282,7 @@ final class EnduranceRun implements AutoCloseable {
     }
   }
 
-  /** In the middle of puts. */
+  /** Restarts the server in the middle of puts. */
   private void restart(boolean byKill) {
     workers.forEach(worker -> worker.run(PUTS_A_TICK));
     if (byKill) {

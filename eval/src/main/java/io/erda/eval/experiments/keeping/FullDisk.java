@@ -8,9 +8,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** A disk that has no room left, until this is closed: a file takes it all. */
+/** Fills a disk with a file until this is closed. */
 final class FullDisk implements AutoCloseable {
-  /** A larger file system is not filled: it is not there for this alone. */
+  /** The largest file system that is filled: a larger one has other uses. */
   private static final long TOTAL_MAX = 8L << 30;
 
   private static final int CHUNK_MAX = 1 << 20;
@@ -21,7 +21,7 @@ final class FullDisk implements AutoCloseable {
   /**
    * Whether a directory's file system is small enough to be filled.
    *
-   * @throws ProcessException when nobody can tell
+   * @throws ProcessException when that is unknown
    */
   static boolean isAllowedIn(Path directory) {
     try {
@@ -49,7 +49,7 @@ final class FullDisk implements AutoCloseable {
         channel.write(zeros.clear());
       }
     } catch (IOException e) {
-      // No room for so much: that is what was wanted.
+      // The file system is full, as intended.
     }
   }
 

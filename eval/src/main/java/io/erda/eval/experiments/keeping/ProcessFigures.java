@@ -8,18 +8,18 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * What a process holds, by the kernel's account.
+ * The resources of a process, by the kernel's account.
  *
- * @param memoryBytes pages of its own, not those of files
+ * @param memoryBytes its private pages, not those of files
  * @param descriptors open files
- * @param mappings mapped stretches of memory
+ * @param mappings memory mappings
  * @param threads threads
  */
 record ProcessFigures(long memoryBytes, long descriptors, long mappings, long threads) {
   /**
-   * Looks at a process.
+   * Reads the resources of a process.
    *
-   * @throws ProcessException when there is none, or it is another user's
+   * @throws ProcessException when it does not exist, or is another user's
    */
   static ProcessFigures of(long pid) {
     Path process = Path.of("/proc", Long.toString(pid));
@@ -36,7 +36,7 @@ record ProcessFigures(long memoryBytes, long descriptors, long mappings, long th
   }
 
   /**
-   * The number behind a name in a {@code status}.
+   * The number after a name in a {@code status} file.
    *
    * @throws IOException when there is none
    */

@@ -1,2 +1,2 @@
-/** A store that is kept for long: backups of it while it is used, and hours of everything. */
+/** Long use of a store: backups during use, and hours of load and faults. */
 package io.erda.eval.experiments.keeping;

@@ -13,11 +13,11 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.function.Supplier;
 
 /**
- * Many connections to one server, each with a thread of its own that does one operation after the
- * other, and how evenly they come off. They stay connected from one measurement to the next.
+ * Measures how evenly a server treats many connections, each with its own thread that does one
+ * operation after the other. They stay connected between measurements.
  */
 public final class FairShare implements AutoCloseable {
-  /** Operations between two looks at the clock. */
+  /** Operations between two reads of the clock. */
   private static final int STRIDE = 8;
 
   private final List<User> users = new ArrayList<>();
@@ -31,8 +31,8 @@ public final class FairShare implements AutoCloseable {
   /**
    * Connects, and returns when all are connected.
    *
-   * @param connect each thread connects with it
-   * @throws ProcessException when a connection failed; all are closed again then
+   * @param connect called by each thread to connect
+   * @throws ProcessException when a connection failed; then all are closed
    */
   public FairShare(int connections, Supplier<Connection> connect) {
     this.connect = connect;
@@ -57,18 +57,18 @@ public final class FairShare implements AutoCloseable {
     }
   }
 
-  /** Connections that get. */
+  /** Connections that only get. */
   public static FairShare ofGets(
       String uri, int connections, MemorySegment[] keys, int valueBytes) {
     return new FairShare(connections, () -> new Gets(ErdaClient.connect(uri), keys, valueBytes));
   }
 
-  /** One connection. It is made, used and closed by one thread. */
+  /** One connection. One thread makes, uses and closes it. */
   public interface Connection extends AutoCloseable {
     /**
      * Does one operation.
      *
-     * @param number from one operation to the next it is one more
+     * @param number of the operation, counted up
      */
     void operate(int number);
 
@@ -95,7 +95,7 @@ public final class FairShare implements AutoCloseable {
     }
   }
 
-  /** What came of one measurement, operations by connection, in ascending order. */
+  /** The result of one measurement: operations by connection, in ascending order. */
   public record Shares(long[] operations, long elapsedNs) {
     public double slowestOfMedian() {
       return operations[0] / (double) operations[operations.length / 2];
@@ -106,7 +106,7 @@ public final class FairShare implements AutoCloseable {
     }
   }
 
-  /** Lets all connections operate for so long. */
+  /** Lets all connections operate for this time. */
   public Shares run(long forNs) {
     long startNs = System.nanoTime();
     deadlineNs = startNs + forNs;
@@ -144,7 +144,7 @@ public final class FairShare implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
-    // A barrier would never let the others go where one of them has ended by itself.
+    // A thread that has ended by itself would block the others at the barrier.
     users.forEach(Thread::interrupt);
     try {
       for (User user : users) {

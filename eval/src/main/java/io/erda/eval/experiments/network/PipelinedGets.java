@@ -11,8 +11,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Gets of an asynchronous client, so many in flight as long as there are more: when one ends the
- * next is submitted. Copies every value, and waits as a blocking client does. One thread.
+ * Gets of an asynchronous client with a constant number in flight: when one ends the next is
+ * submitted. Copies every value, and waits as a blocking client does. One thread.
  */
 final class PipelinedGets implements OperationHandler, AutoCloseable {
   private static final long SLEEP_NS = 100_000_000;

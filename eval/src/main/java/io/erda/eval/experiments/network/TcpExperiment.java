@@ -26,10 +26,10 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Gets over TCP, on loopback, of a server with default options: one connection beside a bare
- * request and answer of the same bytes; several gets at once beside one at a time and beside Redis;
- * how evenly many connections come off; and what gets cost the server's process, the thread with
- * its logic and the thread with its sockets.
+ * Gets over TCP, on loopback, of a server with default options: one connection compared with a bare
+ * request and answer of the same bytes; several gets at once compared with one at a time and with
+ * Redis; how evenly many connections are served; and the processor time of gets in the server's
+ * process, for the thread with its logic and the thread with its sockets.
  */
 public final class TcpExperiment implements Experiment {
   static final int AT_ONCE = 16;
@@ -39,10 +39,10 @@ public final class TcpExperiment implements Experiment {
   private static final int WARMUP = 3;
   private static final int ROUNDS = 7;
 
-  /** Keys that are asked for again and again, some of each round. */
+  /** Number of keys that are asked for repeatedly, some in each round. */
   private static final int AGAIN_KEYS = 1_000;
 
-  /** How often until a client has found room for what it remembers of them. */
+  /** How many warm-ups a client needs to remember the places of these keys. */
   private static final int AGAIN_WARMUPS = 16;
 
   static final String BARE_ONE = "bareOne";
@@ -101,14 +101,14 @@ public final class TcpExperiment implements Experiment {
   }
 
   /**
-   * What gets of another process cost the server's.
+   * The server's cost of another process's gets.
    *
    * @param logicShare of a core, of the thread with the server's logic, less an idle interval
    * @param ioNsPerGet of the thread with the sockets
    */
   record ServerCost(double getsPerSecond, double logicShare, double ioNsPerGet, long errors) {}
 
-  /** What is measured, and the connections with which. */
+  /** The measured stores, and the connections. */
   private static final class Measured implements AutoCloseable {
     private static final String LOGIC_THREAD = "erda-server";
     private static final String IO_CPU = "tcp.io.cpu.ns";
@@ -116,7 +116,7 @@ public final class TcpExperiment implements Experiment {
     private final ServedStore store;
     private final MemorySegment[] keys;
 
-    /** No key twice. */
+    /** Keys that the client knows, without repetition. */
     private final MemorySegment[] met;
 
     private int next;
@@ -168,14 +168,14 @@ public final class TcpExperiment implements Experiment {
               .withWarmup(1_000);
     }
 
-    /** What gets of keys take that the client has not met. */
+    /** The requests of gets of keys that are new to the client. */
     TcpRoundTrips countOfFirst() {
       try (ErdaClient fresh = store.connect()) {
         return TcpRoundTrips.count(fresh, () -> getLatencies(fresh, met, ones));
       }
     }
 
-    /** What gets of keys take that the client has met. */
+    /** The requests of gets of keys that the client knows. */
     TcpRoundTrips countOfAgain() {
       for (int i = 0; i < AGAIN_WARMUPS; i++) {
         getLatencies(client, met, AGAIN_KEYS);
@@ -197,14 +197,14 @@ public final class TcpExperiment implements Experiment {
           .measure(LOGIC, this::serverCost);
     }
 
-    /** Of the measured rounds, without the warm-up before them. */
+    /** The costs of the last rounds, without the warm-up before them. */
     Costs last(int rounds) {
       return new Costs(
           costs.subList(costs.size() - rounds, costs.size()),
           shares.subList(shares.size() - rounds, shares.size()));
     }
 
-    /** The median of what a get's round trips take without a get; all in one where it can be. */
+    /** The median time of a get's bare round trips; all in one request if possible. */
     private double bare(TcpRoundTrips trips, boolean inOne) {
       for (int i = 0; i < ones; i++) {
         long startNs = System.nanoTime();
@@ -235,7 +235,7 @@ public final class TcpExperiment implements Experiment {
       return Rounds.median(latencies);
     }
 
-    /** The median. */
+    /** The median latency of gets. */
     private double getLatencies(ErdaClient by, MemorySegment[] some, int count) {
       double[] ns = count == ones ? latencies : new double[count];
       for (int i = 0; i < count; i++) {
@@ -250,7 +250,7 @@ public final class TcpExperiment implements Experiment {
       return System.nanoTime() - startNs;
     }
 
-    /** One at a time, of the keys that those at once are of: the mean. */
+    /** The mean of gets one at a time, of the same keys as the concurrent ones. */
     private double gets() {
       long startNs = System.nanoTime();
       for (int i = 0; i < ones; i++) {
@@ -341,6 +341,6 @@ public final class TcpExperiment implements Experiment {
     }
   }
 
-  /** What rounds have found beside their one number. */
+  /** Further results of the rounds besides their main number. */
   record Costs(List<ServerCost> server, List<FairShare.Shares> shares) {}
 }

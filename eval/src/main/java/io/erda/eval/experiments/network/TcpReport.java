@@ -29,8 +29,8 @@ import io.erda.eval.report.Rounds;
 import java.util.function.ToDoubleFunction;
 
 /**
- * What came of the tcp experiment. A ratio is the median of the rounds' ratios, since what else the
- * machine did in a round met both of its sides.
+ * The report of the tcp experiment. A ratio is the median of the rounds' ratios, because other load
+ * of the machine in a round affects both sides.
  */
 final class TcpReport {
   private static final double BARE_RATIO_MAX = 1.3;
@@ -46,8 +46,8 @@ final class TcpReport {
   private final Figures times = new Figures("what");
 
   /**
-   * @param first of gets of keys that the client had not met
-   * @param again of keys that it had
+   * @param first counts of gets of keys that are new to the client
+   * @param again counts of gets of keys that it knows
    */
   TcpReport(Rounds rounds, TcpRoundTrips first, TcpRoundTrips again, Costs costs) {
     this.rounds = rounds;
@@ -112,9 +112,9 @@ final class TcpReport {
   }
 
   /**
-   * A get against bare round trips of the same bytes, each as many times as it was counted.
+   * Compares a get with bare round trips of the same bytes, as many as were counted.
    *
-   * @param bareTrips round trips of what was measured without a get
+   * @param bareTrips number of bare round trips that were measured
    */
   private Figure perRoundTrip(
       String what, String name, TcpRoundTrips trips, String bare, int bareTrips) {

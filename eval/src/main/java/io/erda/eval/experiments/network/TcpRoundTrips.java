@@ -8,9 +8,9 @@ import io.erda.protocol.Root;
 import java.util.Map;
 
 /**
- * What gets send and are sent over TCP, as counted by client and server: a round trip for the
- * neighbourhood with the root, and one for the object; or one for all of them, where the client has
- * met the key. Lengths in bytes, with the frames' headers (rdma/FORMAT-tcp.md).
+ * The messages of gets over TCP, as counted by client and server: a round trip for the
+ * neighbourhood with the root, and one for the object; or one for all of them, when the client
+ * knows the key. Lengths in bytes, with the frames' headers (rdma/FORMAT-tcp.md).
  *
  * @param perGet round trips
  * @param readsPerGet READs
@@ -36,7 +36,7 @@ record TcpRoundTrips(double perGet, double readsPerGet, int objectBytes) {
     return HEADER + objectBytes;
   }
 
-  /** Counts while {@code gets} runs; nobody else reads meanwhile. */
+  /** Counts while {@code gets} runs; no other client may read meanwhile. */
   static TcpRoundTrips count(ErdaClient client, Runnable gets) {
     ClientStatistics before = client.statistics();
     Map<String, Long> serverBefore = client.stats();

@@ -23,8 +23,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * The lightest request there is (RESOLVE of an absent key), straight on the queue pair: what a
- * round trip to the server costs. One thread.
+ * The cheapest request (RESOLVE of an absent key), directly on the queue pair: measures a round
+ * trip to the server. One thread.
  */
 final class BareRequests implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
@@ -42,7 +42,7 @@ final class BareRequests implements AutoCloseable {
   private final Handshake.Welcome welcome;
   private final CompletionHandler handler = this::completed;
 
-  /** Spins and yields as a client's, and never sleeps. */
+  /** Spins and yields as a client does, but never sleeps. */
   private final Poller poller =
       new Poller(System::nanoTime, Poller.DEFAULT_SPIN_NS, TIMEOUT.toNanos());
 
@@ -86,7 +86,7 @@ final class BareRequests implements AutoCloseable {
   }
 
   /**
-   * One round trip, by polling.
+   * Makes one round trip, by polling.
    *
    * @return nanoseconds
    */

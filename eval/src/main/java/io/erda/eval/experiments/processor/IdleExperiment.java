@@ -9,7 +9,7 @@ import io.erda.eval.process.CpuTime;
 import io.erda.eval.report.Figures;
 import io.erda.eval.report.Report;
 
-/** What a server and a connected client cost when nobody asks for anything. */
+/** The processor time of an idle server and of an idle connected client. */
 public final class IdleExperiment implements Experiment {
   private static final double SHARE_MAX = 0.005;
 

@@ -16,9 +16,9 @@ import io.erda.eval.report.Figures;
 import io.erda.eval.report.Report;
 
 /**
- * What readers cost the server: YCSB-C from another process, processor time of all threads of the
- * server by the scheduler's account, less an equal idle interval. And the same with one read in a
- * hundred going to the server, which the check must see.
+ * The server's cost of readers: YCSB-C from another process, processor time of all threads of the
+ * server by the scheduler's account, less that of an equal idle interval. And the same with one
+ * read in a hundred going to the server, which the check must detect.
  */
 public final class ServerCpuExperiment implements Experiment {
   private static final double SHARE_MAX = 0.01;
@@ -56,7 +56,7 @@ public final class ServerCpuExperiment implements Experiment {
           figures.row("one-sided"),
           oneSided,
           share(BEYOND_IDLE, oneSided.share()).under(SHARE_MAX));
-      // Otherwise the check would not see a read that the server answers.
+      // Otherwise the check would not detect reads that the server answers.
       tell(
           figures.row("1 in 100 asks the server"),
           control,
@@ -65,7 +65,7 @@ public final class ServerCpuExperiment implements Experiment {
     }
   }
 
-  /** Shares of one core, 1 = all of it. */
+  /** Shares of one core; 1 is a whole core. */
   private record Measured(double opsPerSecond, double busy, double idle, long errors) {
     double share() {
       return busy - idle;

@@ -20,11 +20,12 @@ import java.util.List;
 import org.HdrHistogram.Histogram;
 
 /**
- * Puts at a steady rate, from one that keeps the server polling to one at which it sleeps before
- * each of them: whether the change between the two is worse than either end.
+ * Puts at steady rates, from one that keeps the server polling to one at which it sleeps before
+ * each put: checks that no rate in between is worse than both ends.
  *
- * <p>One client, which works (spins) between its puts: no more pollers than cores. A put that is
- * due while the one before it is open begins when that ends; its time counts from its begin.
+ * <p>One client, which spins between its puts, so that there are no more pollers than cores. A put
+ * that is due while the previous one is open begins when that ends; its time counts from its
+ * beginning.
  */
 public final class SteadyExperiment implements Experiment {
   private static final int[] GAPS_US = {5, 10, 20, 40, 60, 80, 120, 250, 500, 1000, 2000};
@@ -33,10 +34,10 @@ public final class SteadyExperiment implements Experiment {
   private static final long WARM_UP_NS = 200_000_000;
   private static final int VALUE_BYTES = 100;
 
-  /** The median at any rate is at most so many times that at the lowest, when the server sleeps. */
+  /** The largest ratio of the median at any rate to that at the lowest, when the server sleeps. */
   private static final double RATIO_MAX = 1.5;
 
-  /** Puts reach at least this share of the rate that was asked for, if they fit into its gaps. */
+  /** The least share of the requested rate that must be reached, if puts fit into its gaps. */
   private static final double RATE_MIN = 0.9;
 
   @Override
@@ -99,7 +100,7 @@ public final class SteadyExperiment implements Experiment {
     return tell(context.report(), rates);
   }
 
-  /** Returns how long it took. */
+  /** Makes puts. Returns how long they took. */
   private static long puts(
       ErdaClient client,
       MemorySegment key,

@@ -19,28 +19,30 @@ import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
 
 /**
- * A request's round trip when the server polls, and when it sleeps; and a put's.
+ * The round trip of a request when the server polls, and when it sleeps; and that of a put.
  *
- * <p>What a sleeping server costs is a wake-up, and what that costs is the machine's: where an idle
- * core is a virtual one that was given away, it is more than all the rest. So the same is measured
- * of a process that only sends a byte back, one request of each in turn.
+ * <p>A sleeping server adds a wake-up, whose cost depends on the machine: for an idle virtual core
+ * that the hypervisor took away it exceeds all the rest. So the same is measured for a process that
+ * only sends a byte back, in alternating requests.
  */
 public final class WakeupExperiment implements Experiment {
   private static final int ROUNDS = 5;
 
-  /** So long that who was asked sleeps. */
+  /** Long enough for the server or process to go to sleep. */
   private static final long PAUSE_MS = 5;
 
-  /** Code that runs once in a sleep is hot after some thousands of them. */
+  /**
+   * Number of warm-ups: code that runs once in a sleep is compiled after some thousands of runs.
+   */
   private static final int WARM_UPS = 9_000;
 
-  /** Longer than anybody polls. */
+  /** Longer than any poller polls. */
   private static final long WARM_UP_PAUSE_NS = 200_000;
 
   private static final long POLLING_P50_NS_MAX = 1_000;
   private static final long SLEEPING_P50_NS_MAX = 100_000;
 
-  /** Where the machine is slower than that: against a process that does nothing else. */
+  /** The largest ratio to a process that does nothing else, on a machine with slower wake-ups. */
   private static final double SLEEPING_RATIO_MAX = 1.3;
 
   @Override
@@ -75,7 +77,7 @@ public final class WakeupExperiment implements Experiment {
           echo.roundTripNs();
         }
         for (int round = 0; round < ROUNDS; round++) {
-          // Hot again after the sleeps before.
+          // Warm up again after the sleeps.
           times(requests::roundTripNs, busyCount / (10 * ROUNDS));
           polling.add(times(requests::roundTripNs, busyCount / ROUNDS));
           for (int i = 0; i < sleepyCount / ROUNDS; i++) {
@@ -143,7 +145,7 @@ public final class WakeupExperiment implements Experiment {
   }
 
   /**
-   * @param p50Max 0 where nothing is expected
+   * @param p50Max 0 when there is no goal
    */
   private static Figures.Row tell(Figures figures, String name, Histogram times, double p50Max) {
     Figure p50 = ns("p50", times.getValueAtPercentile(50));

@@ -1,2 +1,2 @@
-/** What the server's processor does while others get, while nobody asks, and when somebody does. */
+/** The server's processor time during gets, when idle, and when it wakes up. */
 package io.erda.eval.experiments.processor;

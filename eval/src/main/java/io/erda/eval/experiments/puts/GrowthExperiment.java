@@ -26,9 +26,8 @@ import java.util.function.Consumer;
 import org.HdrHistogram.Histogram;
 
 /**
- * Millions of small objects into a store that was made for a thousand: nothing is refused, and a
- * reader in between waits no longer than the machine makes a thread wait that only looks at the
- * clock.
+ * Puts millions of small objects into a store that was made for a thousand: nothing is refused, and
+ * a concurrent reader pauses no longer than a thread that only reads the clock.
  */
 public final class GrowthExperiment implements Experiment {
   private static final int VALUE_BYTES = 16;
@@ -75,7 +74,7 @@ public final class GrowthExperiment implements Experiment {
     return flags;
   }
 
-  /** How many objects are there for certain. */
+  /** The number of objects that are certainly there. */
   private static final class Loaded {
     volatile int count;
   }
@@ -104,7 +103,7 @@ public final class GrowthExperiment implements Experiment {
     MemorySegment.copy(Dataset.key(number), 0, key, ValueLayout.JAVA_BYTE, 0, Dataset.KEY_BYTES);
   }
 
-  /** Every object once, when the store has come to rest. */
+  /** Gets every object once, when the store has come to rest. */
   private static void check(ServedStore store, int objects, Progress progress) {
     progress.step("read them all");
     Dataset dataset = new Dataset(objects, VALUE_BYTES);
@@ -154,13 +153,13 @@ public final class GrowthExperiment implements Experiment {
   }
 
   /**
-   * What a thread noticed.
+   * The result of a watching thread.
    *
-   * @param worstNs between two ticks
+   * @param worstNs longest time between two ticks
    */
   private record Watched(long ticks, long worstNs) {}
 
-  /** A thread that does something again and again, and notes the longest time between. */
+  /** A thread that repeats some work, and notes the longest time between two ticks. */
   private static final class Watch implements AutoCloseable {
     private final Thread thread;
     volatile boolean ending;

@@ -13,9 +13,9 @@ import io.erda.eval.report.Rounds;
 import java.util.List;
 
 /**
- * What puts cost that survive the loss of power, on ordinary files: a put waits for the disk twice,
- * for its object and for its word, and eight clients wait together. Two puts of one key wait one
- * after the other, so keys are drawn evenly.
+ * The cost of puts that survive a power failure, on ordinary files: a put waits for the disk twice,
+ * for its object and for its word, and eight clients wait together. Puts of one key wait for each
+ * other, so keys are drawn uniformly.
  */
 public final class PowerExperiment implements Experiment {
   private static final int CLIENTS = 8;

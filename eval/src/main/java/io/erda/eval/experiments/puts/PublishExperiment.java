@@ -23,9 +23,9 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * What one core of the server's can publish: clients in processes of their own, each with as many
- * puts under way as a pipeline holds, and the processor time that the server's thread takes for a
- * put. With more of them than cores the server finds full batches whenever it runs.
+ * How much one core of the server can publish: clients in their own processes, each with a full
+ * pipeline of puts, and the processor time of the server's thread for a put. With more clients than
+ * cores the server finds full batches whenever it runs.
  */
 public final class PublishExperiment implements Experiment {
   private static final int[] CLIENTS = {1, 2, 4};
@@ -33,7 +33,7 @@ public final class PublishExperiment implements Experiment {
   private static final double NS_MAX = 700;
   private static final int SIZE_JUDGED = 64;
 
-  /** So many windows before those that count: the log is cleaned from then on. */
+  /** Number of windows before those that count, in which cleaning of the log begins. */
   private static final int WARM_UP = 3;
 
   @Override

@@ -21,8 +21,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * What puts of some clients cost the server's thread, window by window. Borrows server and clients.
- * One thread.
+ * The cost of clients' puts for the server's thread, by window. Borrows server and clients. One
+ * thread.
  */
 final class PublishedPuts {
   static final String INSTRUCTIONS = "instructions";
@@ -30,7 +30,7 @@ final class PublishedPuts {
   static final String PAGE_FAULTS = "page-faults";
   private static final List<String> EVENTS = List.of(INSTRUCTIONS, CACHE_MISSES, PAGE_FAULTS);
 
-  /** Nothing is counted in this part of a window at its beginning and at its end. */
+  /** The part of a window at its beginning and at its end in which nothing is counted. */
   private static final int UNCOUNTED_PART = 8;
 
   private static final String THREAD = "erda-server";
@@ -61,7 +61,7 @@ final class PublishedPuts {
   /**
    * Lets all clients put for a time.
    *
-   * @param round which it is; one below 0 does not count
+   * @param round its number; a negative one does not count
    */
   void measure(Duration time, int round) throws InterruptedException {
     Map<String, Long> before = control.stats();
@@ -110,29 +110,29 @@ final class PublishedPuts {
     return ServerFigures.figure(after, name) - ServerFigures.figure(before, name);
   }
 
-  /** The rates of all clients, added up, round by round. */
+  /** The sum of all clients' rates, by round. */
   double[] perSecond() {
     return perSecond.clone();
   }
 
-  /** Nanoseconds a put that the server's thread had a processor, polling in it. */
+  /** Processor time of the server's thread for a put, polling included, nanoseconds. */
   double[] cpuNs() {
     return cpuNs.clone();
   }
 
-  /** Nanoseconds a put of steps that had something to do, by the clock. */
+  /** Time of steps that had something to do, for a put, by the clock, nanoseconds. */
   double[] workNs() {
     return workNs.clone();
   }
 
-  /** The smaller of both in each round: a put takes no more of the server's core. */
+  /** The smaller of both in each round, which bounds the server's processor time of a put. */
   double[] atMostNs() {
     return atMostNs.clone();
   }
 
   /**
-   * How often something happened in the server's thread, polling in it, a put; not a number where
-   * nobody counts it.
+   * How often an event occurred in the server's thread for each put, polling included; NaN when it
+   * was not counted.
    */
   double counted(String event) {
     double[] counts =
@@ -143,7 +143,7 @@ final class PublishedPuts {
     return counts.length == 0 ? Double.NaN : Rounds.median(counts);
   }
 
-  /** Why something was not counted in some round; empty when all was. */
+  /** Why an event was not counted in some round; empty when all were. */
   Set<String> uncounted() {
     return whyUncounted;
   }

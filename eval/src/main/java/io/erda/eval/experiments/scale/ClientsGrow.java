@@ -18,15 +18,15 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * From 1 to 64 connections over shared memory, each with a thread of its own in one process: what
- * passes between one operation and the next of all of them together.
+ * From 1 to 64 connections over shared memory, each with its own thread in one process: measures
+ * the time between successive operations of all connections together.
  */
 final class ClientsGrow implements Growth {
   private static final int[] CONNECTIONS = {1, 2, 4, 8, 16, 32, 64};
   private static final int MOST = CONNECTIONS[CONNECTIONS.length - 1];
   private static final int VALUE_BYTES = 64;
 
-  /** The log keeps what is put, as long as no put takes less. */
+  /** The least time of a put, so that the log has room for all puts. */
   private static final long PUT_NS_MIN = 500;
 
   @Override
@@ -76,7 +76,7 @@ final class ClientsGrow implements Growth {
         }
         context.progress().done("");
       }
-      // The floor reads where objects lay before.
+      // The floor reads the places where objects lay before.
       for (int i = 0; i < CONNECTIONS.length; i++) {
         context.progress().step(CONNECTIONS[i] + " connections put");
         try (FairShare putting =
@@ -114,7 +114,10 @@ final class ClientsGrow implements Growth {
         ofTheSlowest(slowest, slowestOfFloor));
   }
 
-  /** Where turns are so short that most threads have none, nobody is slower than another. */
+  /**
+   * The words about the slowest connection; with turns so short that most threads have none, there
+   * is no slowest one.
+   */
   private static String ofTheSlowest(double slowest, double slowestOfFloor) {
     return Double.isNaN(slowest) || Double.isNaN(slowestOfFloor)
         ? "Most of 64 got nothing in so short a time."

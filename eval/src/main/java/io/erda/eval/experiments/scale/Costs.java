@@ -10,25 +10,25 @@ import io.erda.eval.report.Rounds;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What operations on a store of some shape cost, one connection over shared memory, keys uniform:
- * nanoseconds, medians of rounds. A get depends on the value before, as the floor beside it; what
- * is put is the value that lies in memory already.
+ * The times of operations on a store, with one connection over shared memory and uniform keys:
+ * nanoseconds, medians of rounds. A get depends on the previous value, as does the floor; puts
+ * store a value that is in memory already.
  *
- * @param missNs of a get of a key that is not there
+ * @param missNs of a get of an absent key
  */
 record Costs(double floorNs, double getNs, double missNs, double putNs) {
   private static final int WARMUP = 3;
 
-  /** What the puts of a round write at most, so that large values don't take minutes. */
+  /** The most bytes that the puts of a round write, so that large values don't take minutes. */
   private static final long PUT_BYTES_MAX = 64L << 20;
 
-  /** Of the largest values a round gets so many, of small ones more. */
+  /** The number of gets in a round for the largest values; more for small ones. */
   private static final int GETS_MIN = 10_000;
 
-  /** Where others use the machine a put may wait for the server to get its turn. */
+  /** The longest time of a round's puts: on a busy machine a put may wait for the server's turn. */
   private static final long PUTS_NS_MAX = 300_000_000L;
 
-  /** Puts between two looks at the clock. */
+  /** Puts between two reads of the clock. */
   private static final int STRIDE = 16;
 
   private static int rounds(Context context) {
@@ -44,12 +44,15 @@ record Costs(double floorNs, double getNs, double missNs, double putNs) {
     return (int) Math.min(context.quick() ? 5_000 : 50_000, PUT_BYTES_MAX / dataset.valueBytes());
   }
 
-  /** Puts that a store must have room for beside those that load it: its log keeps them all. */
+  /**
+   * Number of puts that a store must have room for besides the load, because its log keeps them
+   * all.
+   */
   static long putsBeside(Context context, Dataset dataset) {
     return (long) (WARMUP + rounds(context)) * (puts(context, dataset) + STRIDE);
   }
 
-  /** A store that holds a dataset, and all that is put when costs are measured. */
+  /** A store with room for a dataset and all puts of the measurement. */
   static ServedStore storeOf(Context context, Dataset dataset) {
     return ServedStore.create(
         context,
@@ -75,7 +78,7 @@ record Costs(double floorNs, double getNs, double missNs, double putNs) {
               .measure(Curve.GET, () -> beside.getNs(true))
               .measure(Curve.MISS, beside::missNs)
               .run(WARMUP, rounds(context), context.progress());
-      // The floor reads where objects lay before.
+      // The floor reads the places where objects lay before.
       int count = puts(context, dataset);
       Rounds puts =
           new Rounds()

@@ -10,8 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Nanoseconds of several things, measured at several places: a table, and a plot with a curve for
- * each thing. Where a floor and a get are among them, the table has their ratio.
+ * Nanoseconds of several operations along an axis: a table, and a plot with a curve for each
+ * operation. If a floor and a get are among them, the table has their ratio.
  */
 final class Curve {
   static final String FLOOR = "floor";
@@ -27,8 +27,8 @@ final class Curve {
   private final List<double[]> points = new ArrayList<>();
 
   /**
-   * @param axis what grows, with its unit
-   * @param things that are measured
+   * @param axis the quantity that grows, with its unit
+   * @param things the measured operations
    */
   Curve(String title, String axis, String... things) {
     this.title = title;
@@ -37,10 +37,10 @@ final class Curve {
   }
 
   /**
-   * Adds a place.
+   * Adds a point.
    *
-   * @param at more than before
-   * @param ns of each thing, not a number where one was not measured
+   * @param at its position, higher than the last
+   * @param ns of each operation, NaN when it was not measured
    */
   void add(double at, double... ns) {
     double[] point = new double[1 + ns.length];
@@ -49,7 +49,7 @@ final class Curve {
     points.add(point);
   }
 
-  /** Nanoseconds of a thing at a place. */
+  /** Nanoseconds of an operation at a position. */
   double ns(String thing, double at) {
     return points.stream()
         .filter(point -> point[0] == at)
@@ -66,17 +66,17 @@ final class Curve {
     return points.getLast()[0];
   }
 
-  /** How many times as long a thing takes at one place as at another. */
+  /** The ratio of an operation's times at two positions. */
   double times(String thing, double from, double to) {
     return ns(thing, to) / ns(thing, from);
   }
 
-  /** How many floors a get takes at a place. */
+  /** The ratio of a get to the floor at a position. */
   double multiple(double at) {
     return ns(GET, at) / ns(FLOOR, at);
   }
 
-  /** Adds a table, one of multiples of the floor where that was measured, and a plot. */
+  /** Adds a table, one with multiples of the floor if that was measured, and a plot. */
   void tell(String name, Report report) {
     double[] places = points.stream().mapToDouble(point -> point[0]).toArray();
     Figures figures = new Figures("an operation").along("time", Unit.NS, axis, places);

@@ -4,15 +4,15 @@ import io.erda.eval.Experiment.Context;
 import io.erda.eval.report.Figure;
 import java.util.List;
 
-/** One thing that grows, and what is measured beside it. */
+/** A quantity that grows, and the measurements along it. */
 interface Growth {
   Found measure(Context context);
 
   /**
-   * What came out.
+   * The results.
    *
-   * @param words why the curve bends, as far as it was measured
-   * @param judged figures that have goals
+   * @param words an explanation of the curve, as far as it was measured
+   * @param judged figures with goals
    */
   record Found(Curve curve, String words, List<Figure> judged) {
     Found(Curve curve, String words, Figure... judged) {

@@ -11,7 +11,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** From a killed server to the first get that the next one serves, its files in the page cache. */
+/**
+ * The time from a killed server to the first get that the next one serves, with its files in the
+ * page cache.
+ */
 final class RestartBySize implements Growth {
   private static final int VALUE_BYTES = 64;
   private static final long TOTAL_NS_MAX = 1_000_000_000L;

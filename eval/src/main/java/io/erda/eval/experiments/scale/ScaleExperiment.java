@@ -8,8 +8,8 @@ import io.erda.eval.report.Report;
 import java.util.List;
 
 /**
- * What becomes of costs as the store grows, as its table fills, as values grow, as clients grow;
- * and of a restart as the store grows.
+ * How the times of operations change as the store grows, as its table fills, as values grow, and as
+ * clients are added; and that of a restart as the store grows.
  */
 public final class ScaleExperiment implements Experiment {
   private static final List<Growth> GROWTHS =

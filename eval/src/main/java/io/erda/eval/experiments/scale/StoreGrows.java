@@ -15,7 +15,7 @@ final class StoreGrows implements Growth {
   private static final int SMALL = 100_000;
   private static final double BEYOND_FLOOR_MAX = 1.5;
 
-  /** A decade each, but for the last of a quick run. */
+  /** The sizes: one for each decade, except the last of a quick run. */
   static int[] sizes(Context context) {
     return context.quick()
         ? new int[] {1_000, 10_000, SMALL, 3 * SMALL}

@@ -5,7 +5,7 @@ import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
 import java.util.Locale;
 
-/** From 16 bytes to 64 KiB, as many objects of each size. */
+/** From 16 bytes to 64 KiB, with the same number of objects of each size. */
 final class ValuesGrow implements Growth {
   private static final int[] SIZES = {16, 64, 256, 1024, 4096, 16_384, 65_536};
   private static final int LARGEST = SIZES[SIZES.length - 1];

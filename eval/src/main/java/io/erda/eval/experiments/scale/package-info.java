@@ -1,2 +1,5 @@
-/** How costs change with the size of a store, of its values, of its table, and of its company. */
+/**
+ * How times change with the size of a store, of its values and of its table, and with the number of
+ * clients.
+ */
 package io.erda.eval.experiments.scale;

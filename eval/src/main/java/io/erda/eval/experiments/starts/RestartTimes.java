@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Comparator;
 import java.util.List;
 
-/** Where the time went from the start of a server's process to the first get that it served. */
+/** The parts of the time from the start of a server's process to the first get that it served. */
 public record RestartTimes(long jvmNs, long openNs, long firstGetNs) {
   public long totalNs() {
     return jvmNs + openNs + firstGetNs;
@@ -18,7 +18,7 @@ public record RestartTimes(long jvmNs, long openNs, long firstGetNs) {
   /**
    * Starts a server for a store whose server is gone, and gets an object.
    *
-   * @param round each gets another object
+   * @param round each round gets a different object
    */
   public static RestartTimes measure(ServedStore store, Dataset dataset, int round) {
     MemorySegment into = Arena.ofAuto().allocate(dataset.valueBytes(), 8);
@@ -41,7 +41,7 @@ public record RestartTimes(long jvmNs, long openNs, long firstGetNs) {
     }
   }
 
-  /** The one of several whose total is in the middle. */
+  /** The element with the median total. */
   public static RestartTimes median(List<RestartTimes> times) {
     return times.stream()
         .sorted(Comparator.comparingLong(RestartTimes::totalNs))

@@ -5,9 +5,9 @@ import io.erda.eval.load.LoadResult;
 import java.util.function.LongSupplier;
 
 /**
- * Gets and puts by one thread at a steady rate, as of a user who does not wait until the store is
- * ready for the next one: each is timed from when it was due, so that an operation that takes long
- * counts for those behind it, too (which is called coordinated omission where it does not).
+ * Gets and puts by one thread at a steady rate, as for users who do not wait for the store: each is
+ * timed from when it was due, so that a slow operation also counts as a delay of later ones (which
+ * avoids coordinated omission).
  */
 final class PacedTurn {
   private final PeerObjects objects;
@@ -20,7 +20,7 @@ final class PacedTurn {
     this.nanoTime = nanoTime;
   }
 
-  /** A get and a put in turns, one operation each {@code intervalNs}. */
+  /** Runs gets and puts in turn, one operation each {@code intervalNs}. */
   LoadResult run(long ns, long intervalNs) {
     gets.reset();
     puts.reset();

@@ -13,7 +13,7 @@ final class PeerAnswer {
   /** The request is done. */
   static final String DONE = "done ";
 
-  /** The same, with how long operations took. */
+  /** The same, with the operations' latencies. */
   static final String TIMED = "timed ";
 
   private static final Pattern DONE_LINE = Pattern.compile(DONE + "([1-9]\\d{0,17}) (\\d{1,18})");
@@ -38,7 +38,7 @@ final class PeerAnswer {
    *
    * @param who for messages
    * @param line that begins with {@link #OPEN}
-   * @throws ProcessException when it doesn't say
+   * @throws ProcessException when it doesn't tell
    */
   static String durability(String who, String line) {
     String durability = line.substring(OPEN.length()).strip();
@@ -49,10 +49,10 @@ final class PeerAnswer {
   }
 
   /**
-   * Nanoseconds that an operation took.
+   * Nanoseconds of an operation.
    *
    * @param who for messages
-   * @throws ProcessException when the line doesn't say
+   * @throws ProcessException when the line doesn't tell
    */
   static double nsPerOperation(String who, String line) {
     Matcher done = DONE_LINE.matcher(line);
@@ -64,10 +64,10 @@ final class PeerAnswer {
   }
 
   /**
-   * What was done, and how long it took.
+   * The results of operations, with latencies.
    *
    * @param line that begins with {@link #TIMED}
-   * @throws ProcessException when it doesn't say
+   * @throws ProcessException when it doesn't tell
    */
   static LoadResult result(String line) {
     return LoadResult.parse(line.substring(TIMED.length()));

@@ -10,8 +10,9 @@ import site.ycsb.DB;
 import site.ycsb.Status;
 
 /**
- * YCSB's database over any store: the binding is the same for all, so that what differs is theirs.
- * A record is one object with one field; YCSB's key ends with the object's number. One thread.
+ * YCSB's database over any store: the binding is the same for all, so that differences are due to
+ * the stores. A record is one object with one field; YCSB's key ends with the object's number. One
+ * thread.
  */
 final class PeerDb extends DB {
   private static final String FIELD = "field0";

@@ -8,21 +8,24 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Who has a system's store beside the process that is measured: a server, another process that has
- * opened it too, or nobody.
+ * The process that has a system's store open besides the measured one: a server, another user of
+ * the store, or none.
  *
- * @param location what the measured process opens
- * @param ending kills the process, where there is one
+ * @param location of the store, for the measured process
+ * @param ending kills the process, if there is one
  */
 record PeerHost(String location, Runnable ending) {
   private static final Duration START_TIMEOUT = Duration.ofMinutes(2);
 
-  /** Next to a key and a value in memcached: the header of an item, and what its chunk has over. */
+  /**
+   * Bytes of an object in memcached besides key and value: the header of an item, and unused bytes
+   * of its chunk.
+   */
   private static final int MEMCACHED_OVERHEAD_BYTES = 128;
 
   private static final long MEMCACHED_BYTES_MIN = 64L << 20;
 
-  /** Starts that of a system, which has opened the store when this returns. */
+  /** Starts the host of a system, which has opened the store when this returns. */
   static PeerHost start(PeerSetup setup) {
     return switch (setup.system()) {
       case ERDA_SHM -> erda(setup);
@@ -36,7 +39,7 @@ record PeerHost(String location, Runnable ending) {
     };
   }
 
-  /** The measured process alone. */
+  /** A host without a process. */
   private static PeerHost nobody(PeerSetup setup) {
     return new PeerHost(setup.madeData().toString(), () -> {});
   }
@@ -63,7 +66,7 @@ record PeerHost(String location, Runnable ending) {
     return new PeerHost(server.socket().toString(), server::kill);
   }
 
-  /** A process that has the map open, and recovers it where it was killed. */
+  /** A process that has the map open, and recovers it after a kill. */
   private static PeerHost chronicleMap(PeerSetup setup) {
     String location = setup.madeData().toString();
     Child other = setup.startWorker(PeerSystem.CHRONICLE_MAP.adapter(), location);

@@ -12,15 +12,18 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * What there is here of the stores that Erda is measured beside. Jars and their adapters belong to
- * no build: {@code ./erda} fetches them when they are first asked for, and says where they are.
- * Servers are programs of the machine. One thread.
+ * The available stores for comparison with Erda. Jars and their adapters are not part of a build:
+ * {@code ./erda} fetches them on demand, and passes their location. Servers are installed programs.
+ * One thread.
  */
 public final class PeerLibraries {
-  /** Names a file of one line, a class path. */
+  /** A property that names a file of one line, a class path. */
   public static final String PROPERTY = "erda.peers";
 
-  /** How an unpacked program, which has no sources to build from, is called by its users. */
+  /**
+   * A property with the name under which users call an unpacked program, which has no sources to
+   * build from.
+   */
   private static final String PACKED = "erda.command";
 
   private final List<Path> jars;
@@ -30,13 +33,13 @@ public final class PeerLibraries {
     this.jars = jars;
   }
 
-  /** Those that this process was told of. */
+  /** The libraries that this process was started with. */
   public static PeerLibraries installed() {
     String file = System.getProperty(PROPERTY);
     return file == null ? new PeerLibraries(List.of()) : listed(Path.of(file));
   }
 
-  /** Those on the class path that stands in a file. */
+  /** The libraries on the class path in a file. */
   public static PeerLibraries listed(Path file) {
     try {
       return new PeerLibraries(
@@ -66,7 +69,7 @@ public final class PeerLibraries {
                     : "an unpacked program can't fetch it; a source tree's ./erda eval run does"));
   }
 
-  /** The system with its version, where it is another's. */
+  /** The title of a system, with its version unless it is Erda's. */
   public String title(PeerSystem system) {
     return titles.computeIfAbsent(
         system,

@@ -4,8 +4,8 @@ import io.erda.eval.peers.store.PeerStore;
 import java.util.SplittableRandom;
 
 /**
- * Objects of one size in a store, each told from its number. Keys are 16 bytes and come in no
- * order. Every value names its object, and every get checks that. One thread.
+ * Objects of one size in a store, each determined by its number. Keys are 16 bytes in random order.
+ * Every value contains its object's name, and every get checks it. One thread.
  */
 final class PeerObjects {
   private final PeerStore store;
@@ -13,7 +13,7 @@ final class PeerObjects {
   private final int valueBytes;
   private long random;
 
-  /** A store does not have what was put. The message says it all. */
+  /** A store has lost a put. The message is complete. */
   static final class ObjectLost extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -41,14 +41,14 @@ final class PeerObjects {
     return valueBytes;
   }
 
-  /** Puts an object with the value that was put last, but for its name. */
+  /** Puts an object with the last value, except for its name. */
   void put(long number) {
     setKey(number);
     store.value().putLong(0, number);
     store.put();
   }
 
-  /** Puts an object with a value of its own, in which its name replaces the first bytes. */
+  /** Puts an object with a given value, whose first bytes are replaced with its name. */
   void put(long number, byte[] value) {
     store.value().put(0, value, 0, valueBytes);
     put(number);
@@ -57,7 +57,7 @@ final class PeerObjects {
   /**
    * Gets an object.
    *
-   * @throws ObjectLost when it is not there, or is another
+   * @throws ObjectLost when it is missing, or another object is there
    */
   void get(long number) {
     setKey(number);
@@ -70,7 +70,7 @@ final class PeerObjects {
     }
   }
 
-  /** Gets an object, and copies its value to where it stays. */
+  /** Gets an object, and copies its value to memory of the caller. */
   byte[] copyOf(long number) {
     get(number);
     byte[] copy = new byte[valueBytes];
@@ -78,7 +78,9 @@ final class PeerObjects {
     return copy;
   }
 
-  /** The first half is a permutation of the numbers (the finalizer of MurmurHash3). */
+  /**
+   * Sets the key. Its first half is a permutation of the numbers (the finalizer of MurmurHash3).
+   */
   private void setKey(long number) {
     long mixed = number + 1;
     mixed = (mixed ^ (mixed >>> 33)) * 0xFF51AFD7ED558CCDL;
@@ -87,7 +89,9 @@ final class PeerObjects {
     store.key().putLong(Long.BYTES, number);
   }
 
-  /** A linear congruential generator's high bits: it costs next to nothing beside a get. */
+  /**
+   * A random number: the high bits of a linear congruential generator, whose cost is negligible.
+   */
   long anyNumber() {
     random = random * 6364136223846793005L + 1442695040888963407L;
     return Math.unsignedMultiplyHigh(random, count);

@@ -7,9 +7,8 @@ import io.erda.eval.process.ProcessException;
 import java.time.Duration;
 
 /**
- * A system with a store in a directory: the process that uses it, and the one that has it where
- * there is one. What is measured is the using process, which starts without a class cache, as a
- * user's would.
+ * A system with a store in a directory: the process that uses it, and its host, if there is one.
+ * The using process is measured; it starts without a class cache, as a user's would.
  */
 public final class PeerProcess implements AutoCloseable {
   private static final Duration START_TIMEOUT = Duration.ofMinutes(2);
@@ -28,15 +27,15 @@ public final class PeerProcess implements AutoCloseable {
     this.child = child;
   }
 
-  /** Opens the store in the directory, or makes one there. */
+  /** Opens the store in the directory, or creates it. */
   public static PeerProcess start(PeerSetup setup) {
     return start(setup, PeerHost.start(setup));
   }
 
   /**
-   * Opens a store that is served already, whose server is the caller's.
+   * Opens a store that is served already, by a server that the caller owns.
    *
-   * @param location where it is
+   * @param location of the store
    */
   public static PeerProcess join(PeerSetup setup, String location) {
     return start(setup, new PeerHost(location, () -> {}));
@@ -78,7 +77,7 @@ public final class PeerProcess implements AutoCloseable {
   /**
    * Gets every object once.
    *
-   * @throws ProcessException when one is not there, or is another
+   * @throws ProcessException when one is missing, or another object is there
    */
   public void verify() {
     ask("verify");
@@ -94,13 +93,13 @@ public final class PeerProcess implements AutoCloseable {
     return ask("get " + time.toNanos());
   }
 
-  /** Inserts every object once, as YCSB does when it loads a workload's. */
+  /** Inserts every object once, as YCSB does when it loads. */
   public LoadResult ycsbLoad(String workload) {
     return askTimed("ycsb-load " + workload);
   }
 
   /**
-   * Does operations of a workload of YCSB's for a time, which is timed by operation.
+   * Does operations of a YCSB workload for a time, and times each.
    *
    * @param workload a name of {@link io.erda.ycsb.Workloads}, of one that inserts nothing
    */
@@ -108,7 +107,10 @@ public final class PeerProcess implements AutoCloseable {
     return askTimed("ycsb " + workload + " " + time.toNanos());
   }
 
-  /** Gets and puts objects at random, one each {@code interval}, and times each from when due. */
+  /**
+   * Gets and puts objects at random, one each {@code interval}, and times each from when it was
+   * due.
+   */
   public LoadResult paced(Duration time, Duration interval) {
     return askTimed("paced " + time.toNanos() + " " + interval.toNanos());
   }
@@ -128,7 +130,7 @@ public final class PeerProcess implements AutoCloseable {
     return child.pid();
   }
 
-  /** Kills its processes where they are: what was put must be there all the same. */
+  /** Kills its processes in any state: objects that were put must still be there. */
   @Override
   public void close() {
     child.kill();

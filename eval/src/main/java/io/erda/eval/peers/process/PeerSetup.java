@@ -9,11 +9,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * What the processes of a system are started with.
+ * The parameters of the processes of a system.
  *
- * @param directory of its own, with its store or to make one in
+ * @param directory of the system, with its store or for a new one
  * @param objects of {@code valueBytes} each, which it will hold
- * @param pipelined whether its puts are many at once
+ * @param pipelined whether many puts are made at once
  */
 public record PeerSetup(
     Children children,
@@ -24,12 +24,12 @@ public record PeerSetup(
     long objects,
     int valueBytes,
     boolean pipelined) {
-  /** Where a store is that has files. */
+  /** The directory of a store that has files. */
   Path data() {
     return directory.resolve("data");
   }
 
-  /** The same, which is there. */
+  /** The same directory, which is made if necessary. */
   Path madeData() {
     try {
       return Files.createDirectories(data());
@@ -39,7 +39,7 @@ public record PeerSetup(
   }
 
   /**
-   * Starts a process that opens the store and says so. It has no class cache, as a user's.
+   * Starts a process that opens the store and reports it. It has no class cache, as a user's.
    *
    * @param adapter class of the {@link io.erda.eval.peers.store.PeerStore}
    * @param location of the store
@@ -47,7 +47,8 @@ public record PeerSetup(
   Child startWorker(String adapter, String location) {
     Jvm own = jvm.withoutClassCache().with(system.flags().toArray(String[]::new));
     if (system.hasJar()) {
-      // Some unpack libraries or write to the home directory, and nobody removes that after a kill.
+      // Some libraries unpack files or write to the home directory, which are not removed after a
+      // kill.
       own =
           own.withBefore(libraries.classPath())
               .with("-Djava.io.tmpdir=" + directory, "-Duser.home=" + directory);

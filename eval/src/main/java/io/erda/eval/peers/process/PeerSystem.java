@@ -7,7 +7,7 @@ import io.erda.eval.peers.store.NothingStore;
 import io.erda.eval.peers.store.RedisStore;
 import java.util.List;
 
-/** The systems that are measured, in the order of the report. */
+/** The measured systems, in the order of the report. */
 public enum PeerSystem {
   ERDA_SHM("Erda over shm, server process", ErdaShm.class.getName(), PeerOrigin.OURS, true),
   ERDA_EMBEDDED("Erda embedded", ErdaEmbedded.class.getName(), PeerOrigin.OURS, false),
@@ -40,7 +40,7 @@ public enum PeerSystem {
       PeerOrigin.program("memcached"),
       true),
 
-  /** None: what is left when there is no store is what the harness takes. */
+  /** No store, to measure the harness itself. */
   NOTHING("no store: the harness alone", NothingStore.class.getName(), PeerOrigin.OURS, false);
 
   private final String title;
@@ -69,12 +69,12 @@ public enum PeerSystem {
     return this == ERDA_SHM || this == ERDA_EMBEDDED;
   }
 
-  /** Whether it keeps what is put. */
+  /** Whether it stores objects. */
   public boolean isStore() {
     return this != NOTHING;
   }
 
-  /** Whether many puts can be under way at once, or be given to it in one batch. */
+  /** Whether many puts can be under way at once, or in one batch. */
   public boolean pipelines() {
     return pipelines;
   }
@@ -84,12 +84,12 @@ public enum PeerSystem {
     return adapter;
   }
 
-  /** What its jar is called; empty when it has none. */
+  /** The name of its jar; empty when it has none. */
   String artifact() {
     return artifact;
   }
 
-  /** The program that is its server; empty when none is. */
+  /** The program that is its server; empty when it has none. */
   String program() {
     return program;
   }
@@ -98,14 +98,14 @@ public enum PeerSystem {
     return !artifact.isEmpty();
   }
 
-  /** What its JVM needs beside the flags of every JVM of ours. */
+  /** Flags that its JVM needs besides those of every JVM of the build. */
   List<String> flags() {
     return flags.isEmpty() ? List.of() : List.of(flags.split(" "));
   }
 
-  /** Those that several systems come from. */
+  /** Origins that several systems share. */
   private static final class Origins {
-    /** Looks into the JDK, and reports its use to its maker where it isn't told not to. */
+    /** Uses internals of the JDK, and reports its use to its maker unless that is turned off. */
     static final PeerOrigin CHRONICLE_MAP =
         PeerOrigin.jar(
             "chronicle-map",

@@ -13,18 +13,17 @@ import java.util.Map;
 import site.ycsb.WorkloadException;
 
 /**
- * A process with one store open and one thread that uses it. It does what it is told, a line each,
- * and answers with a line: how many operations, in how many nanoseconds; of YCSB's workloads and of
- * a steady rate how long they took, too.
+ * A process with one store open and one thread that uses it. It executes commands, a line each, and
+ * answers each with a line: the number of operations and the nanoseconds; for YCSB's workloads and
+ * a steady rate also the latencies.
  *
- * <p>Objects come in no order, neither when they are loaded nor afterwards, where they are
- * uniformly distributed but in YCSB's workloads.
+ * <p>Objects are loaded in random order, and then chosen uniformly, except in YCSB's workloads.
  */
 public final class PeerWorker {
-  /** Operations between two looks at the clock. */
+  /** Operations between two reads of the clock. */
   private static final int STRIDE = 256;
 
-  /** Something took too long. The message says it all. */
+  /** The time limit was exceeded. The message is complete. */
   private static final class GaveUp extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -61,7 +60,7 @@ public final class PeerWorker {
       System.err.println(e.getMessage());
       System.exit(1);
     }
-    // Threads that a store has left behind keep no process.
+    // Threads that a store has left behind must not keep the process alive.
     System.exit(0);
   }
 

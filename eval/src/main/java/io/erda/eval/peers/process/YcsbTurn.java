@@ -26,9 +26,9 @@ final class YcsbTurn {
     properties.setProperty("recordcount", Long.toString(objects.count()));
     properties.setProperty("fieldcount", "1");
     properties.setProperty("fieldlength", Integer.toString(objects.valueBytes()));
-    // Keys end with a number as it is: they are mixed anyway, and who is hot is drawn by its hash.
+    // Keys end with the plain number: they are mixed anyway, and the hot ones are drawn by hash.
     properties.setProperty("insertorder", "ordered");
-    Measurements.setProperties(new Properties()); // which a workload wants when it is made
+    Measurements.setProperties(new Properties()); // required by a workload when it is made
     workload = new CoreWorkload();
     workload.init(properties);
     state = workload.initThread(properties, 0, 1);

@@ -1,2 +1,2 @@
-/** The processes that stores are measured in: what runs in them, and how they are started. */
+/** The processes in which stores are measured, and how they are started. */
 package io.erda.eval.peers.process;

@@ -13,7 +13,7 @@ import java.lang.foreign.MemorySegment;
 public final class ErdaShm extends ErdaPeer {
   private static final long SLEEP_NS = 100_000_000;
 
-  /** Has several operations in flight; null when the store is not pipelined. */
+  /** A client with several operations in flight; null when the store is not pipelined. */
   private final ErdaAsyncClient pipeline;
 
   private final Poller poller =
@@ -57,7 +57,7 @@ public final class ErdaShm extends ErdaPeer {
     }
   }
 
-  /** Polls, then sleeps, as a blocking client does: whoever only spins takes the server's core. */
+  /** Polls, then sleeps, as a blocking client does: spinning alone would take the server's core. */
   private void work() {
     if (!poller.mayPoll(pipeline.doWork())) {
       pipeline.await(SLEEP_NS);
@@ -76,7 +76,7 @@ public final class ErdaShm extends ErdaPeer {
     super.close();
   }
 
-  /** Keeps the last failure for whoever works next. */
+  /** Keeps the last failure, which the next call throws. */
   private final class Failures implements OperationHandler {
     @Override
     public void onGet(long token, MemorySegment memory, long offset, long length) {}

@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.Base64;
 
-/** A memcached server by a Unix socket. Its keys are text, so ours are Base64 there. */
+/** A memcached server on a Unix socket. Its keys are text, so ours are encoded in Base64. */
 public final class MemcachedStore extends SegmentStore {
   private static final int TEXT_BYTES = (KEY_BYTES + 2) / 3 * 4;
 

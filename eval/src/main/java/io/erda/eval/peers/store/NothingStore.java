@@ -1,8 +1,6 @@
 package io.erda.eval.peers.store;
 
-/**
- * Keeps nothing, and says of everything that it is there: what is measured of it is the others'.
- */
+/** Stores nothing, and finds every object: it measures the cost of the harness. */
 public final class NothingStore extends SegmentStore {
   private final int valueBytes;
 

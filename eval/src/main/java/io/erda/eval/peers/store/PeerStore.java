@@ -3,26 +3,26 @@ package io.erda.eval.peers.store;
 import java.nio.ByteBuffer;
 
 /**
- * A store in the form in which it is quickest for one thread that has a key and wants a copy of its
- * value. The caller writes into buffers that the adapter owns, in whatever memory the store likes
- * best, so no adapter pays for a conversion that its users would not need. One thread.
+ * The interface of a store, designed for one thread that copies values by key as fast as possible.
+ * The caller writes into buffers that the adapter owns, in the memory that suits the store best, so
+ * that no adapter needs a conversion that its users would not. One thread.
  */
 public interface PeerStore extends AutoCloseable {
   int KEY_BYTES = 16;
 
-  /** How many puts are under way at once, or in one batch, where the store has such a thing. */
+  /** The most puts under way at once, or in one batch, if the store supports that. */
   int PIPELINE_DEPTH = 32;
 
-  /** The durability of a store that is gone with its process. */
+  /** The durability of a store that is lost with its process. */
   String NO_DURABILITY = "nothing";
 
-  /** Where the key of the next operation is written, from 0 on; of native byte order. */
+  /** The buffer for the key of the next operation, from 0 on; of native byte order. */
   ByteBuffer key();
 
-  /** Where the value of the next put is written. */
+  /** The buffer for the value of the next put. */
   ByteBuffer value();
 
-  /** Where the last get has copied its value. */
+  /** The buffer with the value of the last get. */
   ByteBuffer got();
 
   /** Stores the value. In a pipelined store it may be under way when this returns. */
@@ -38,7 +38,7 @@ public interface PeerStore extends AutoCloseable {
   /** Waits for the puts that are under way. */
   default void awaitPuts() {}
 
-  /** Waits until the store has done what it does in threads of its own after puts. */
+  /** Waits until the store's own threads have done their work after puts. */
   default void settle() {}
 
   /** What a put that has returned survives, in words. */

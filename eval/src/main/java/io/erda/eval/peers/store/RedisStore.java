@@ -5,7 +5,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 
-/** A Redis server, by a Unix socket where the location is a path, by TCP where it is a port. */
+/** A Redis server, on a Unix socket if the location is a path, or on TCP if it is a port. */
 public final class RedisStore extends SegmentStore {
   private final RedisClient client;
   private final boolean inBatches;
@@ -46,7 +46,7 @@ public final class RedisStore extends SegmentStore {
     return client.get(key, got);
   }
 
-  /** It writes to its file before it answers, and syncs the file every second. */
+  /** Redis writes to its file before it answers, and syncs the file every second. */
   @Override
   public String durability() {
     return client.appendsToFile()

@@ -1,6 +1,6 @@
 /**
- * A store as the measurement sees it, and Erda, Redis and memcached in this form. The adapters of
- * stores that are jars of others are in the module {@code peers}, which is built only when they are
- * asked for.
+ * The interface of a measured store, and its implementations for Erda, Redis and memcached. The
+ * adapters of stores in third-party jars are in the module {@code peers}, which is only built on
+ * demand.
  */
 package io.erda.eval.peers.store;

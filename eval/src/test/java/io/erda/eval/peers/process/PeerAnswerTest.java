@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The lines between a store's process and who measures it. */
+/** The lines between a store's process and the measuring one. */
 class PeerAnswerTest {
   @Test
   void whatIsWrittenIsRead() {
