@@ -12,12 +12,13 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Moves an entry from one slot to another so that a crash between any two stores loses and doubles
- * nothing (design, "Moving an entry"). Empties one so that nobody sees it gone and then back.
+ * nothing (design, "Moving an entry"). Empties an entry so that no reader sees it gone and then
+ * back.
  *
  * <p>K is the key word, w the version word (not pending), (x, y) an entry with key word x and
  * version word y. Between two drains any subset of the words stored since may be what survives a
- * power failure; after a process crash memory is a prefix of the stores, and what of it is durable
- * is unknown.
+ * power failure; after a process crash memory is a prefix of the stores, and it is unknown which of
+ * them are durable.
  *
  * <pre>
  *   step                                            durable once its drain returned
@@ -53,8 +54,8 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>Emptying: steps 1 and 2, with one slot for both and a valid word of its own, then 5 and 7. The
  * entry's word is 0 only once the intent is durable, and with the intent a crash at any time ends
- * in an empty entry. So who saw the entry gone will never see it again, though the word that it saw
- * was not durable yet.
+ * in an empty entry. So a reader that saw the entry gone never sees it again, even if the word that
+ * it saw was not durable yet.
  */
 final class Displacement {
   private final PersistentMemory memory;
@@ -88,10 +89,9 @@ final class Displacement {
     try {
       carry(source, destination, keyWord, versionWord);
     } catch (UncheckedIOException e) {
-      // The device failed or is full. The entry is at one of its places at least, nothing is stored
-      // any
-      // more until the table is opened again: readers that find it at none may say so. Where the
-      // file itself went away (InternalError), nobody knows what was stored, and it stays odd.
+      // The device failed or is full. The entry is at one of its two places at least, and nothing
+      // is stored until the table is opened again: a reader that finds no entry may trust that.
+      // Where the file itself went away (InternalError), the stores are unknown: it stays odd.
       counter.endMove();
       throw e;
     }
@@ -100,7 +100,7 @@ final class Displacement {
   }
 
   /**
-   * Frees an entry, durably, and so that it is not seen free before that will outlive a crash.
+   * Frees an entry, durably: it is not seen free before that is sure to survive a crash.
    *
    * <p>REQUIRES: the entry is in use and not pending.
    */
@@ -141,7 +141,7 @@ final class Displacement {
     clearIntent();
   }
 
-  /** Whether an entry is in use and not pending, with this word. */
+  /** Whether an entry with this word is in use and not pending. */
   private static boolean isDecided(long versionWord) {
     return versionWord != 0 && !VersionWord.pending(versionWord);
   }
@@ -155,7 +155,7 @@ final class Displacement {
     memory.putLongRelease(TableLayout.INTENT_VERSION_WORD_OFFSET, versionWord);
     memory.putLongRelease(
         TableLayout.INTENT_CHECKSUM_OFFSET, checksum(source, destination, keyWord, versionWord));
-    // Flush both entries: a process that crashed may have stored there what is not durable.
+    // Flush both entries: a process that crashed may have left stores there undurable.
     memory.flush(entryOffset(destination), Entry.BYTES);
     memory.flush(entryOffset(source), Entry.BYTES);
     memory.flush(TableLayout.INTENT_OFFSET, TableLayout.INTENT_BYTES);
@@ -233,7 +233,7 @@ final class Displacement {
       return slot >= home && slot - home < Neighbourhood.ENTRIES;
     }
 
-    /** Whether it is of an emptying, not of a move. */
+    /** Whether it is the intent of an emptying, not of a move. */
     boolean emptying() {
       return source == destination;
     }

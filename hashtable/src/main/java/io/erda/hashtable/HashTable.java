@@ -16,9 +16,9 @@ import java.util.function.Consumer;
  * home bucket, or not in the table. No hop bitmaps are stored: readers fetch the whole
  * neighbourhood anyway, and the home bucket of an entry follows from its key word.
  *
- * <p>A slot is free when its version word is 0; its key word may then be left over from a crash.
- * What is stored is visible to one-sided readers at once; it is durable after {@link #drain()}, or
- * earlier where a method says so.
+ * <p>A slot is free when its version word is 0; its key word may then be left over from a crash. A
+ * store is visible to one-sided readers at once; it is durable after {@link #drain()}, or earlier
+ * where a method says so.
  */
 public final class HashTable {
   /** Stands for no slot: the key was not found, or there is no room. */
@@ -46,9 +46,7 @@ public final class HashTable {
 
   private long occupied;
 
-  /**
-   * Takes every word that is loaded ahead: of a load without a use a compiler would make nothing.
-   */
+  /** Takes every word that is loaded ahead: a compiler would drop a load whose result is unused. */
   @SuppressWarnings("unused")
   private long soonWords;
 
@@ -105,9 +103,9 @@ public final class HashTable {
   }
 
   /**
-   * Looks at every word of a table, open or not, and stores nothing; the offline check. Whether two
-   * entries that share a key word have different keys, and whether a key's hash is its entry's key
-   * word, only the caller can tell, who reads the objects.
+   * Looks at every word of a table, open or not, and stores nothing; the offline check. Only the
+   * caller, which reads the objects, can tell whether two entries that share a key word have
+   * different keys, and whether a key's hash is its entry's key word.
    */
   public static void check(MemorySegment memory, Consumer<? super TableFinding> findings) {
     new TableCheck(memory, findings).run();
@@ -129,7 +127,7 @@ public final class HashTable {
     return false;
   }
 
-  /** Entries of a neighbourhood: what one READ fetches. */
+  /** Entries of a neighbourhood, which one READ fetches. */
   public static int neighbourhood() {
     return Neighbourhood.ENTRIES;
   }
@@ -149,9 +147,8 @@ public final class HashTable {
   }
 
   /**
-   * Entries in use, tombstones and pending ones too. Nothing is persisted for it: after {@link
-   * #open} the table is counted by {@link #doWork()}, or here when someone asks before that is
-   * done, which reads the rest of the table.
+   * Entries in use, tombstones and pending ones too. It is not persisted: after {@link #open} the
+   * table is counted by {@link #doWork()}, or by this call, which then reads the rest of it.
    */
   public long size() {
     while (doWork() > 0) {
@@ -161,8 +158,8 @@ public final class HashTable {
   }
 
   /**
-   * Whether at least one of so many buckets has an entry. Of a table that is not counted yet a part
-   * says so: a hash spreads the keys evenly. Looks at one stretch at most.
+   * Whether there is at least one entry for so many buckets. While the table is not counted to its
+   * end, its counted part decides: the hash spreads keys evenly. Looks at one stretch at most.
    */
   public boolean isTaken(int bucketsPerEntry) {
     doWork();
@@ -205,8 +202,8 @@ public final class HashTable {
   }
 
   /**
-   * Loads the home buckets of key words that are to be found soon. The loads wait for each other as
-   * little as the processor allows, where those of {@link #find} would come one after the other.
+   * Loads the home buckets of key words that are to be found soon. The loads overlap as far as the
+   * processor allows, while those of {@link #find} come one after the other.
    */
   public void findSoon(long[] keyWords, int count) {
     long words = 0;
@@ -217,8 +214,8 @@ public final class HashTable {
   }
 
   /**
-   * The version word of the first entry in use that has a key word, 0 where there is none: in all
-   * likelihood that of the key, which {@link #find} makes sure of.
+   * The version word of the first entry in use that has a key word, 0 where there is none: most
+   * likely the key's, which only {@link #find} makes sure of.
    */
   public long likelyWord(long keyWord) {
     long base = entryOffset(Entry.bucket(keyWord, buckets));
@@ -265,8 +262,8 @@ public final class HashTable {
 
   /**
    * As {@link #forEach(long, long, EntryVisitor)}, of those entries alone whose word has an offset
-   * with these bits ({@link VersionWord#hasOffset}). Looks at the words and no further, which is
-   * what a sweep for one region in a large table costs.
+   * with these bits ({@link VersionWord#hasOffset}). Looks only at the version words of others,
+   * which keeps a sweep for one region cheap in a large table.
    */
   public void forEachWithOffset(long from, long to, int mask, int bits, EntryVisitor visitor) {
     Objects.checkFromToIndex(from, to, slots);
@@ -337,7 +334,7 @@ public final class HashTable {
   /**
    * Stores a key word in a free slot of its neighbourhood and flushes it: the first half of an
    * insertion, for a caller who drains once for many and then stores the version words with {@link
-   * #insertStaged}. Readers see nothing of it, and what a crash leaves means nothing.
+   * #insertStaged}. Readers do not see it, and it does no harm after a crash.
    *
    * @param keyWord not 0
    * @return the slot, or {@link #NONE} when there is no clean free one, or the key word is left or
@@ -376,8 +373,8 @@ public final class HashTable {
   }
 
   /**
-   * Takes a staged key word back, unless another insertion has taken the slot meanwhile. Nobody
-   * need drain: what a crash leaves of it means nothing.
+   * Takes a staged key word back, unless another insertion has taken the slot meanwhile. No drain
+   * is needed: a key word that a crash leaves does no harm.
    */
   public void unstage(long slot, long keyWord) {
     if (isStaged(slot, keyWord)) {
@@ -386,8 +383,8 @@ public final class HashTable {
   }
 
   /**
-   * Whether the slot is as {@link #stage} left it. Whatever else empties a slot, or fills and
-   * empties it, leaves it without a key word.
+   * Whether the slot is as {@link #stage} left it. All other ways to empty a slot leave it without
+   * a key word.
    */
   private boolean isStaged(long slot, long keyWord) {
     return versionWord(slot) == 0 && keyWord(slot) == keyWord;
@@ -435,7 +432,7 @@ public final class HashTable {
 
   /**
    * As {@link #empty}, and durable when it returns. A reader sees the entry gone only when no crash
-   * brings it back any more; {@link #empty} is for what was gone for readers before.
+   * can bring it back; {@link #empty} is for entries that readers took for absent before.
    *
    * @return false, and nothing is stored, when the entry holds something else or is pending
    */
@@ -480,7 +477,7 @@ public final class HashTable {
     return memory;
   }
 
-  /** Whether the entry of a slot has a key word, and is where readers of that look for it. */
+  /** Whether the entry of a slot has a key word, and lies where readers look for that. */
   boolean isInPlace(long slot) {
     long keyWord = keyWord(slot);
     long home = Entry.bucket(keyWord, buckets);
@@ -510,7 +507,7 @@ public final class HashTable {
     return count;
   }
 
-  /** Clears what is left in a key's neighbourhood, as an insertion here would. */
+  /** Clears the key words that are left in a key's neighbourhood, as an insertion here would. */
   void clearLeft(long keyWord) {
     clearLeftKeyWords(Entry.bucket(keyWord, buckets));
   }
@@ -535,8 +532,8 @@ public final class HashTable {
 
   /**
    * Frees the slots in [begin, end) whose entries were moved, in the order of {@link #empty}; the
-   * caller drains. Also what is seen to be free and has a key word left: a process that died may
-   * have freed it here and not drained. Returns whether there were any.
+   * caller drains. Also free slots with a key word left: a process that died may have freed them
+   * and not drained. Returns whether there were any.
    */
   boolean freeMoved(long begin, long end) {
     boolean any = false;
@@ -562,9 +559,8 @@ public final class HashTable {
   }
 
   /**
-   * Frees every entry with these two words and flushes what there is of the key word; the caller
-   * drains. Also what is seen to be free already: a process that died may have freed it and not
-   * drained.
+   * Frees every entry with these two words, and flushes every other slot with the key word: a
+   * process that died may have freed it and not drained. The caller drains.
    */
   void removeCopies(long keyWord, long versionWord) {
     long home = Entry.bucket(keyWord, buckets);
@@ -603,11 +599,11 @@ public final class HashTable {
   }
 
   /**
-   * Makes sure that what is seen to be free is durably free, where that is in doubt. {@link #free}
-   * drains between version word and key word, so only a free slot with a key word left can have an
-   * emptied version word that is not durable: a process crashed there, and nobody drains its store
-   * any more. A power failure would put the old version word beside the next key word of the slot,
-   * or bring this key's old entry back beside the new one in another slot of the neighbourhood.
+   * Makes slots durably free where they may only seem to be. {@link #free} drains between version
+   * word and key word, so only a free slot with a key word left can have an emptied version word
+   * that is not durable: a process crashed there, and its store is never drained. A power failure
+   * would put the old version word beside the next key word of the slot, or bring this key's old
+   * entry back beside the new one in another slot of the neighbourhood.
    */
   private void clearLeftKeyWords(long home) {
     for (long slot = home; slot < home + Neighbourhood.ENTRIES; slot++) {

@@ -6,8 +6,8 @@ import java.nio.ByteOrder;
 
 /**
  * The 16 contiguous entries that a key can be in, as one READ fetches them: a flyweight over a
- * private copy (or over the table itself, for its writer). Loads are plain: nobody else may store
- * to the bytes, or nobody may mind.
+ * private copy (or over the table itself, for its writer). Loads are plain: nobody else stores to
+ * the bytes, or the caller tolerates that.
  *
  * <p>Reader's rule. A match is a candidate only: words of one READ arrive in any order, so key word
  * and version word may be of different times, and two keys may share a key word. The full key,

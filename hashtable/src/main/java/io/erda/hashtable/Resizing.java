@@ -42,18 +42,18 @@ import java.util.Arrays;
  *       failure later. It leaves the stretch word: to repair again finds nothing to do.
  * </ol>
  *
- * A pending entry is not moved: its next store names the place it is at. Whoever calls decides it.
- * Nor is one that nobody finds, because its key word is damaged: it stays for the offline check to
- * name, and so does the old table.
+ * A pending entry is not moved: its next store names the place it is at. The caller decides it. An
+ * entry that readers can't find, because its key word is damaged, is not moved either: it stays,
+ * with the old table, for the offline check to name.
  *
  * <p><b>Turning round.</b> In a smaller table the entries of two home buckets share one, so a
  * neighbourhood may be too full for what is to be moved into it. Then the resizing is {@link
  * #forget forgotten}: the stretch word becomes 0, durably, and after that every slot that is MOVED
- * is freed. What was moved is in the new table alone, what was not in the old one alone, and no
- * word says more. So whoever stores durably that from now on the entries of the new table go to the
- * old one may {@link #open} that resizing. A crash before leaves the one that was forgotten, with
- * some free slots in place of MOVED: it goes on with what is left. Readers see nothing of it: a
- * slot that is MOVED and one that is free are the same to them.
+ * is freed. A moved entry is then in the new table alone, any other in the old one alone, and no
+ * word records more. So after storing durably that the entries of the new table now go to the old
+ * one, the server may {@link #open} that resizing. A crash before that leaves the forgotten one,
+ * with some free slots in place of MOVED: it goes on with the entries that are left. Readers see
+ * nothing of it: a slot that is MOVED and one that is free are the same to them.
  */
 public final class Resizing {
   /** The longest stretch, slots. */
@@ -74,7 +74,7 @@ public final class Resizing {
   private boolean stuck;
   private boolean metNoRoom;
 
-  /** Slots in which no MOVED is left of those before; −1: nothing is forgotten yet. */
+  /** No MOVED is left in the slots before this one; −1: nothing is forgotten yet. */
   private long forgotten = -1;
 
   private Resizing(HashTable from, HashTable to) {
@@ -130,13 +130,13 @@ public final class Resizing {
 
   /**
    * Whether the new table had no room for an entry since this was opened. A larger one may have
-   * room when entries in it are decided, and displaced; of a smaller one that can't be expected.
+   * room when entries in it were decided, and displaced; a smaller one hardly ever.
    */
   public boolean metNoRoom() {
     return metNoRoom;
   }
 
-  /** Slots of the old table that this pass has behind it. */
+  /** Slots of the old table that this pass has done. */
   public long progress() {
     return done ? from.slots() : cursor;
   }
@@ -185,8 +185,8 @@ public final class Resizing {
    * Moves the entries of the next slots, durably.
    *
    * @param slotsMax 1 … {@link #STRETCH_MAX}
-   * @param pending is shown pending entries of the old table before; it may store their words, or
-   *     free them. What it leaves pending stays.
+   * @param pending visits pending entries of the old table first; it may store their words, or free
+   *     them. Entries that stay pending are not moved.
    * @return slots looked at; 0 when it is done
    */
   public int doWork(int slotsMax, EntryVisitor pending) {
@@ -208,8 +208,8 @@ public final class Resizing {
   }
 
   /**
-   * A step of forgetting what was moved, so that the new table's entries can be moved back: see
-   * above. From the first one on nothing more is moved.
+   * A step of forgetting which entries were moved, so that they can be moved back: see above. From
+   * the first step on nothing more is moved.
    *
    * @param slotsMax slots of the old table to look at
    * @return whether all is forgotten, durably

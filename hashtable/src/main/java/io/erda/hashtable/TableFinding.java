@@ -30,7 +30,7 @@ public sealed interface TableFinding {
 
   /**
    * A crash interrupted a displacement; opening the table finishes it. Its two slots were not
-   * looked at otherwise.
+   * checked otherwise.
    */
   record InterruptedMove(long source, long destination, long keyWord, long versionWord)
       implements TableFinding {

@@ -139,7 +139,7 @@ public final class ValueHash {
     finish(length);
   }
 
-  /** Sixteen bytes at each of two places into both halves. */
+  /** Mixes sixteen bytes at each of two places into both halves. */
   private void mixBoth(MemorySegment in, long one, long other, int secretAt) {
     low += mix(Loads.CHECKED, in, one, secretAt, 0);
     low ^= Loads.CHECKED.word(in, other) + Loads.CHECKED.word(in, other + 8);

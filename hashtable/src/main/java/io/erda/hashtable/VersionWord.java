@@ -44,8 +44,8 @@ public final class VersionWord {
   }
 
   /**
-   * Whether one of the two versions has an offset whose bits under {@code mask} are these, be there
-   * a version or not. One of the first things that are asked of every word of a table.
+   * Whether the bits under {@code mask} of one of the two offsets are these; an offset of {@link
+   * #NONE} counts too. A sweep asks this of every word of a table.
    *
    * @param mask of an offset, at most {@link #OFFSET_MAX}
    */

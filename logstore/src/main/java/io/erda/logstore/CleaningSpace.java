@@ -3,8 +3,8 @@ package io.erda.logstore;
 import java.io.UncheckedIOException;
 
 /**
- * What the cleaner asks of the log: that a region gets no more objects, that space is set aside for
- * the copies of what lives in it, and that it goes. One thread, the log's.
+ * The cleaner's view of the log: it seals a region, sets space aside for copies of the live objects
+ * in it, and retires it. One thread, the log's.
  */
 public final class CleaningSpace {
   private final Life life;
@@ -41,14 +41,14 @@ public final class CleaningSpace {
     linked.reserve(count);
   }
 
-  /** Ends the handing out of space in a region that is to be cleaned. */
+  /** Hands out no more space in a region that is to be cleaned. */
   public void seal(Region region) {
     marks.seal(linked.state(region));
   }
 
   /**
-   * Whether {@link #setAside} finds room behind what the head appends to, so that it takes no other
-   * region.
+   * Whether {@link #setAside} finds room in the region that the head appends to, so that it takes
+   * no other.
    *
    * @param packedBytes how far the live objects reach when they are packed from the beginning of a
    *     segment
@@ -61,20 +61,20 @@ public final class CleaningSpace {
         && endBehind(state, packedBytes) <= geometry.regionBytes();
   }
 
-  /** Where copies end at the latest: none need more room than those that begin a segment. */
+  /** Where copies end at the latest: they need the most room when they begin a segment. */
   private long endBehind(RegionState state, long packedBytes) {
     return ((state.append + geometry.segmentBytes() - 1) & -(long) geometry.segmentBytes())
         + packedBytes;
   }
 
   /**
-   * Sets space aside for all that is live in {@code victim}, durably: behind what the head appends
-   * to, where it fits, else at the beginning of another region, a reserved one too.
+   * Sets space aside for the live objects in {@code victim}, durably: in the region that the head
+   * appends to, where they fit, else at the beginning of another region, a reserved one too.
    *
    * @param packedEnd where the live objects end when they are packed from the beginning of a region
    * @param packedBytes how far they reach when they are packed from the beginning of a segment
    * @return null when there is no room for it, or no file yet: see {@link FileSupply#making}
-   * @throws UncheckedIOException when the directory fails otherwise than for want of space
+   * @throws UncheckedIOException when the directory fails for another reason than lack of space
    */
   public CopySpace setAside(Region victim, long packedEnd, long packedBytes) {
     life.requireInUse();
@@ -90,7 +90,7 @@ public final class CleaningSpace {
     return new CopySpace(fresh.region, victim, geometry, fresh.copiesBegin, fresh.copiesEnd);
   }
 
-  /** Stores the beginning first, so that clients' objects never lie in a copy space that shows. */
+  /** Stores the beginning first, so that no client's object ever lies in a stored copy space. */
   private CopySpace setAside(RegionState state, Region victim, long begin, long end) {
     int slot = state.region.slot();
     marks.cover(state, end);
@@ -115,8 +115,8 @@ public final class CleaningSpace {
   }
 
   /**
-   * Makes sure, durably, that nothing of a copy space before {@code place} is used again after a
-   * crash. Called before a word names a place there.
+   * Makes sure, durably, that a copy space is not used again before {@code place} after a crash.
+   * Called before a word names a place there.
    */
   public void advance(CopySpace copySpace, long place) {
     RegionState state = linked.state(copySpace.region());
@@ -137,7 +137,7 @@ public final class CleaningSpace {
   /**
    * Takes a region from its head for good: record, listeners, name, in this order, each durable
    * before the next. A crash in between is finished by {@link LogStore#open}. Its slot and its
-   * index are free afterwards; its file has a name that stands for nothing.
+   * index are free afterwards; its file has a name that no record means.
    *
    * <p>REQUIRES: no extent is open in it, no word names a place in it and none ever will, durably.
    *

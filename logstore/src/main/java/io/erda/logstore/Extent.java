@@ -43,12 +43,12 @@ public final class Extent {
     return place + length;
   }
 
-  /** The place before which everything is committed and durable, or will never be. */
+  /** Everything before this place is committed and durable, or never will be. */
   public long settled() {
     return settled;
   }
 
-  /** Whether the extent was not ended. */
+  /** Whether {@link LogStore#end} was not called yet. */
   public boolean open() {
     return open;
   }

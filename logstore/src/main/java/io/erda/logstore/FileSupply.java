@@ -14,7 +14,7 @@ import java.util.function.UnaryOperator;
  * thread, the log's.
  *
  * <p>A file is used again only when its caller says that nobody can read or write it any more
- * ({@link #reuse}). What lies in it is of an older generation, so none of it is valid ({@link
+ * ({@link #reuse}). Its bytes are of an older generation, so none of them are valid ({@link
  * ObjectChecksum#positionMix}).
  */
 public final class FileSupply {
@@ -26,7 +26,9 @@ public final class FileSupply {
 
   private static final long SCARCE_BYTES = 1L << 30;
 
-  /** The most that a log in use keeps: what a cleaning that goes on needs to turn in a circle. */
+  /**
+   * The most that a log in use keeps: enough for a cleaning that goes on to reuse its own files.
+   */
   private static final int KEPT = 2;
 
   private final MemoryDirectory directory;
@@ -36,10 +38,10 @@ public final class FileSupply {
   private final long regionBytes;
   private final SpareFiles spares;
 
-  /** Whether something was leased since somebody asked whether the log is idle. */
+  /** Whether space was leased since the last {@link #trim} that asked. */
   private boolean active;
 
-  /** Whether spare files are not wanted: nothing was leased for long. */
+  /** Whether no spare files are wanted, because no space was leased for long. */
   private boolean idle = true;
 
   /** Whether the disk is about to be full. */
@@ -69,7 +71,7 @@ public final class FileSupply {
     return spares.failures();
   }
 
-  /** Why there was none the last time. */
+  /** Why the last file could not be made. */
   public String failure() {
     return spares.failure();
   }
@@ -80,8 +82,8 @@ public final class FileSupply {
   }
 
   /**
-   * How many more regions can be linked, as far as is known: when the disk had no room for another
-   * file, no more than there are files.
+   * How many more regions can be linked, as far as is known: no more than there are spare files
+   * when the disk had no room for another.
    */
   public int regionsAtHand() {
     return spares.failedLast()
@@ -90,7 +92,7 @@ public final class FileSupply {
   }
 
   /**
-   * Whether another region can be linked to a head, with a file that is there or that there is room
+   * Whether another region can be linked to a head, with a spare file or one that there is room
    * for.
    */
   public boolean canLink(int head) {
@@ -101,7 +103,7 @@ public final class FileSupply {
    * From now on leases don't wait for a file to be made: it is made in steps, by {@link #doWork},
    * and {@link LeaseResult.NotReady} says that there is none yet.
    *
-   * @param over wraps what makes a file: whoever has a thread for it
+   * @param over wraps each creation of a file, for example to run it in another thread
    */
   public void makeAhead(UnaryOperator<Creation> over) {
     spares.makeAhead(over);
@@ -110,7 +112,7 @@ public final class FileSupply {
   /**
    * One step of making a file. Returns 0 when none is being made.
    *
-   * @throws UncheckedIOException when the directory fails otherwise than for want of space
+   * @throws UncheckedIOException when the directory fails for another reason than lack of space
    */
   public int doWork() {
     try {
@@ -121,10 +123,9 @@ public final class FileSupply {
   }
 
   /**
-   * Begins to make a file if one is missing: the cleaner's, or one for a head that is written to
-   * and will soon need it.
+   * Begins to make a file if one is missing: the cleaner's, or one that a head will soon need.
    *
-   * @param wanted somebody waits for one
+   * @param wanted whether a lease waits for one
    */
   public void prepareAhead(boolean wanted) {
     if (spares.making()) {
@@ -164,12 +165,12 @@ public final class FileSupply {
 
   /**
    * Keeps the file of a retired region for a later one, if few are kept and another region can be
-   * linked. Its memory is the log's again then.
+   * linked. The log then owns its memory again.
    *
    * <p>REQUIRES: nobody can read or write the file any more, not even with an operation that began
-   * before the region was retired. A store that comes late would change another region's object.
+   * before the region was retired. A late store would change another region's object.
    *
-   * @return false when it is not wanted: then {@link #remove} it
+   * @return false when the file is not wanted: then {@link #remove} it
    */
   public boolean reuse(Region region) {
     life.requireInUse();
@@ -188,17 +189,17 @@ public final class FileSupply {
     leftovers.again();
   }
 
-  /** Removes the file of a retired region. Its memory is the caller's, who closes it. */
+  /** Removes the file of a retired region. The caller closes its memory. */
   public void remove(Region region) {
     leftovers.remove(SpareFiles.nameOfLeft(region.generation()));
   }
 
   /**
-   * Gives a spare file back to the file system when there are more than regions can be linked; when
-   * nothing was leased since the last time that was asked, any but the cleaner's. The memory is the
-   * caller's, who closes it; null: there is none.
+   * Removes a spare file when there are more than regions can be linked, or, when no space was
+   * leased since the last call that asked, more than the cleaner's. The caller closes the memory;
+   * null when no file was removed.
    *
-   * @param whenIdle asks whether something was leased
+   * @param whenIdle whether to ask if space was leased
    */
   public PersistentMemory trim(boolean whenIdle) {
     if (whenIdle) {
@@ -209,27 +210,26 @@ public final class FileSupply {
     return spares.count() > kept ? spares.remove() : null;
   }
 
-  /** Something was leased: the log is in use, and wants files ahead. */
+  /** Space was leased: the log is in use, and files are to be made ahead. */
   void leased() {
     active = true;
     idle = false;
   }
 
   /**
-   * Files that leases leave to the cleaner. They take no region from it, and where the disk is
-   * about to be full no file either: nothing else would make room again. A log without regions
-   * needs no cleaning yet.
+   * Files that leases leave to the cleaner. Leases take none of its regions, and no file either
+   * where the disk is about to be full: only cleaning makes room again. A log without regions needs
+   * no cleaning yet.
    */
   int forCleaner() {
     return (scarce || spares.failedLast()) && !linked.regions().isEmpty() ? linked.reserved() : 0;
   }
 
   /**
-   * Sees to it that there are more spare files than {@code others}; null when there are, else why
-   * not.
+   * Provides more spare files than {@code others}. Returns null when there are, else the refusal.
    *
    * @param others files that are not for the caller
-   * @param mayMake makes one, if there is none
+   * @param mayMake whether to make one, if there is none
    */
   LeaseResult provide(int others, boolean mayMake) throws IOException {
     while (spares.count() <= others) {
@@ -254,7 +254,10 @@ public final class FileSupply {
         : new LeaseResult.NotNow(spares.failure());
   }
 
-  /** A spare file did not get a region's name, and is gone: as if it could not have been made. */
+  /**
+   * A spare file could not be given a region's name and was removed: counts as one that could not
+   * be made.
+   */
   LeaseResult notNamed(IOException why) {
     try {
       spares.failed(why);
@@ -264,7 +267,7 @@ public final class FileSupply {
     return refusal();
   }
 
-  /** A spare file, which is the caller's from now on; {@link #provide} said that there is one. */
+  /** Takes a spare file, which the caller then owns. REQUIRES: {@link #provide} returned null. */
   SpareFiles.Spare take() {
     return spares.take();
   }

@@ -11,7 +11,7 @@ public sealed interface LeaseResult {
   /**
    * Another region is allowed, but the file system has no room for it.
    *
-   * @param ofFileSize whether it has, and no file may be as large as a region
+   * @param ofFileSize whether the limit is that of one file's size
    */
   record DiskFull(String message, boolean ofFileSize) implements LeaseResult {}
 

@@ -1,6 +1,8 @@
 package io.erda.logstore;
 
-/** Told of every region that becomes linked, before anyone gets space in it, and of its end. */
+/**
+ * Is told of each region when it is linked, before space in it is leased, and when it is retired.
+ */
 public interface LinkListener {
   /**
    * When it throws, the region stays linked, {@link LogStore#lease} fails, and the next lease tells
@@ -9,10 +11,10 @@ public interface LinkListener {
   void linked(Region region);
 
   /**
-   * A region is no longer the head's: makes the map newer, then ends every way to reach it. When it
-   * returns nobody accepts anything that is read there, and what is written there is nobody's. From
-   * then on the region's memory is the listener's, who calls {@link FileSupply#reuse} or {@link
-   * FileSupply#remove} once, when {@link CleaningSpace#retire} has returned.
+   * A region was taken from its head: makes the map newer, then ends every way to reach the region.
+   * When it returns, no reader accepts bytes of the region, and no writer depends on them. The
+   * listener owns the region's memory then, and calls {@link FileSupply#reuse} or {@link
+   * FileSupply#remove} once, after {@link CleaningSpace#retire} has returned.
    */
   default void retired(Region region) {}
 }

@@ -16,7 +16,7 @@ public final class LinkedRegions {
   /** The regions by head and index; a row is as long as the head ever needed. */
   private final RegionState[][] byHead;
 
-  /** The region that each head appends to: that with the highest generation. */
+  /** The region that each head appends to: the one with the highest generation. */
   private final RegionState[] newest;
 
   private List<Region> regions = List.of();
@@ -91,9 +91,9 @@ public final class LinkedRegions {
   }
 
   /**
-   * Whether a lease may link another region to a head. The first region of a head may be the last
-   * one, because without it the head's keys could not be stored at all; so heads that have none yet
-   * keep others from taking it.
+   * Whether a lease may link another region to a head. The first region of a head may take the last
+   * free one, because without it the head's keys could not be stored at all; so other heads leave
+   * one region to each head that has none yet.
    */
   boolean mayGrow(int head) {
     if (reserved == 0 || newest[head] == null) {
@@ -163,7 +163,7 @@ public final class LinkedRegions {
     list();
   }
 
-  /** Gives a slot back whose record is gone. */
+  /** Frees a slot whose record is gone. */
   void free(RegionState state) {
     bySlot[state.region.slot()] = null;
   }

@@ -12,11 +12,11 @@ import java.util.UUID;
  * Links regions to heads and retires them, and tells the listeners. One thread.
  *
  * <p><b>Order of linking</b>, each step durable before the next: next generation; a spare file's
- * header; its name; marks; link word; then the listeners; then leases. What a crash leaves in
- * between is a file that no record names, and a number that is not used. Making the file takes long
- * and may be done ahead ({@link FileSupply#makeAhead}). A file that can't be given its name, though
- * whatever name it has can be removed, is one that could not be had: nothing depends on it, and the
- * next time another one is tried.
+ * header; its name; marks; link word; then the listeners; then leases. A crash in between leaves a
+ * file that no record names, and an unused generation. Making the file takes long and may be done
+ * ahead ({@link FileSupply#makeAhead}). A file that can't be given its name, but can be removed
+ * under any name that it has, counts as one that could not be made: nothing depends on it, and the
+ * next linking tries another one.
  *
  * <p><b>Order of retiring</b>: record, listeners, name, each durable before the next.
  */
@@ -57,7 +57,7 @@ final class Linking {
   /**
    * Links another region to a head, for leases; null when that worked.
    *
-   * @param mayMake makes a file, if there is none
+   * @param mayMake whether to make a file, if there is none
    */
   LeaseResult linkForLeases(int head, boolean mayMake) {
     int others = Math.min(files.forCleaner(), linked.freeRegions() - 1);
@@ -65,8 +65,8 @@ final class Linking {
   }
 
   /**
-   * Links another region to a head, whose beginning is reserved for what is live in {@code victim};
-   * null when that worked. The cleaner may take every file.
+   * Links another region to a head, whose beginning is reserved for the live objects in {@code
+   * victim}; null when that worked. The cleaner may take every file.
    */
   LeaseResult linkForCopies(Region victim, long copiesEnd) {
     return link(victim.head(), victim, copiesEnd, 0, true);
@@ -91,7 +91,7 @@ final class Linking {
     }
   }
 
-  /** A spare file did not get a region's name, and is removed. */
+  /** A spare file could not be given a region's name, and is removed. */
   private static final class NotNamedException extends IOException {
     private static final long serialVersionUID = 1;
 
@@ -103,7 +103,7 @@ final class Linking {
     }
   }
 
-  /** Gives a file the header and the name of {@link #generation}, which is used up with it. */
+  /** Gives a file the header and the name of the next generation, which is then used up. */
   private Region named(SpareFiles.Spare spare, int slot, int head, int index) throws IOException {
     table.storeNextGeneration(generation + 1);
     int its = generation++;
@@ -164,7 +164,7 @@ final class Linking {
     linked.list();
   }
 
-  /** Tells the listeners of a region, unless all of them know it. */
+  /** Tells the listeners of a region, unless all of them were told. */
   void announce(RegionState state) {
     if (!state.announced) {
       for (LinkListener listener : listeners) {

@@ -17,7 +17,7 @@ public final class LogFiles {
     return REGION_PREFIX + slot + "-" + generation;
   }
 
-  /** Whether a name is one of a region's file. */
+  /** Whether a name is that of a region's file. */
   public static boolean isRegion(String name) {
     return REGION.matcher(name).matches();
   }

@@ -1,8 +1,8 @@
 package io.erda.logstore;
 
 /**
- * The sizes of a log. All but the last two are fixed when a store is created; those change when its
- * capacity does.
+ * The sizes of a log. All but the last two are fixed when a store is created; the last two change
+ * with its capacity.
  *
  * @param heads 1…256
  * @param regionBytes a power of two, 64 KiB … 1 GiB
@@ -10,7 +10,7 @@ package io.erda.logstore;
  * @param regionsMax the most regions that may be linked at a time, 1…65536; a head links at most
  *     {@link #regionsPerHeadMax()}
  * @param resizedSlots records of the region table, {@code regionsMax}…65536, in a store whose
- *     capacity was changed since its creation; 0: it never was, see {@link #slots()}
+ *     capacity was changed since its creation; 0 in any other store, see {@link #slots()}
  */
 public record LogGeometry(
     int heads, long regionBytes, int segmentBytes, int regionsMax, int resizedSlots) {
@@ -61,12 +61,12 @@ public record LogGeometry(
     return resizedSlots == 0 ? regionsMax : resizedSlots;
   }
 
-  /** Regions that a head can link: what 31-bit offsets reach, 16 GiB. */
+  /** Regions that a head can link: 31-bit offsets reach 16 GiB. */
   public int regionsPerHeadMax() {
     return (int) Math.min(slots(), (1L << 34) / regionBytes);
   }
 
-  /** The most bytes that may ever be linked: what {@code regionsMax} and 16 GiB a head allow. */
+  /** The most bytes that may ever be linked, by {@code regionsMax} and by 16 GiB for each head. */
   public long capacityBytes() {
     return Math.min(regionsMax, (long) heads * regionsPerHeadMax()) * regionBytes;
   }
@@ -108,22 +108,22 @@ public record LogGeometry(
   }
 
   /**
-   * Where an object goes that is put behind {@code place}: there, or at the beginning of the next
-   * segment when what is left of this one is too short.
+   * The place of an object that is put behind {@code place}: there, or at the beginning of the next
+   * segment when the rest of this one is too short.
    *
-   * <p>Objects packed so one behind the other never need more when some of them are left out, or
-   * when they begin earlier: by induction, the end of what is packed so far is never later.
+   * <p>Objects that are packed so never need more room when some of them are left out, or when they
+   * begin earlier: by induction, the end of those packed so far is never later.
    */
   public long placeBehind(long place, int padded) {
     return room(place) < padded ? segmentEnd(place) : place;
   }
 
-  /** The longest object, bytes: what the first segment holds behind the region header. */
+  /** The longest object, bytes: it fits behind the region header in the first segment. */
   public int objectBytesMax() {
     return segmentBytes - Region.HEADER_BYTES;
   }
 
-  /** The longest key of such a store, bytes: what a message can carry, or half of an object. */
+  /** The longest key of such a store, bytes: that of a message, or half of the longest object. */
   public int keyBytesMax(int messageMax) {
     return Math.min(messageMax, objectBytesMax() / 2);
   }

@@ -14,8 +14,9 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * Opens what the region table names: finishes retirements, maps every linked region and checks its
- * header, finds a cleaning that was interrupted, and removes files that no record names. Used once.
+ * Opens the regions that the region table names: finishes retirements, maps every linked region and
+ * checks its header, finds a cleaning that was interrupted, and removes files that no record names.
+ * Used once.
  */
 final class LogOpening {
   private final MemoryDirectory directory;
@@ -53,7 +54,7 @@ final class LogOpening {
     removeUnnamed();
   }
 
-  /** Sentences that say what was found and repaired. */
+  /** Sentences about the findings and repairs. */
   List<String> notes() {
     return notes;
   }
@@ -81,7 +82,7 @@ final class LogOpening {
     findInterrupted();
   }
 
-  /** Removes the files and the records of regions that were retired: nobody can reach them. */
+  /** Removes the files and the records of retired regions, which no client can reach. */
   private void finishRetirements(long[] linkWords) throws IOException {
     int finished = 0;
     for (int slot = 0; slot < linkWords.length; slot++) {
@@ -242,9 +243,9 @@ final class LogOpening {
 
   /**
    * An interrupted linking handed nothing out, and its first object's place is empty even in a file
-   * that is used again. A file with objects was linked once: then it is the record that got lost,
-   * and what is left must not be removed. The first place may be empty in such a file too, when the
-   * client that had it died, so every place is looked at.
+   * that is used again. A file with objects was linked once: then its record got lost, and the file
+   * must not be removed. The first place may be empty in such a file too, when the client that had
+   * it died, so every place is looked at.
    */
   private void requireNeverHandedOut(String name) throws IOException {
     try (PersistentMemory memory = directory.open(name)) {

@@ -4,9 +4,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.UUID;
 
 /**
- * The parts of a log's files that somebody needs who reads them and never stores: where the link
- * word of each slot lies in the region table, what it says, and whether the headers are those of
- * one store. {@code FORMAT.md} has the bytes, and the order in which the server stores them.
+ * The parts of a log's files for a process that only reads them: where the link word of each slot
+ * lies in the region table, its fields, and whether the headers are those of one store. {@code
+ * FORMAT.md} has the bytes, and the order in which the server stores them.
  */
 public final class LogReading {
   /** Bytes of the headers of region table and region that are checked here. */
@@ -23,7 +23,7 @@ public final class LogReading {
   }
 
   /**
-   * Whether a link word says that a region is linked; neither a free slot's does, nor a retired.
+   * Whether a link word says that a region is linked: false for a free slot and a retired region.
    */
   public static boolean isLinked(long linkWord) {
     return RegionTable.state(linkWord) == RegionTable.STATE_LINKED;
@@ -33,7 +33,7 @@ public final class LogReading {
     return RegionTable.head(linkWord);
   }
 
-  /** Place of the region along its head's regions. */
+  /** Number of the region along its head's regions. */
   public static int index(long linkWord) {
     return RegionTable.index(linkWord);
   }

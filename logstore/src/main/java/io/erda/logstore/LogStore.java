@@ -14,10 +14,10 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * The log: hands out extents of the heads' regions to writers, and keeps what recovery looks at
- * (Erda paper, sections 3.2.1 and 4.1). See {@code FORMAT.md}. The server's side and the only
- * writer of the region table. One thread. Owns the memories it opens; the directory must be locked
- * by the caller and stay open.
+ * The log: hands out extents of the heads' regions to writers, and keeps the marks that recovery
+ * looks between (Erda paper, sections 3.2.1 and 4.1). See {@code FORMAT.md}. The server's side and
+ * the only writer of the region table. One thread. Owns the memories it opens; the directory must
+ * be locked by the caller and stay open.
  *
  * <p>Life: {@link #create} → use; or {@link #open} → {@link #scan}, decide, {@link #closeMarks} →
  * use; at the end {@link #close}.
@@ -30,10 +30,10 @@ import java.util.UUID;
  * and those of {@link SpareFiles}.
  *
  * <p><b>Open extents</b> hold at most 1/16 of the capacity ({@link #openBytesMax}): that bounds the
- * holes that dying clients leave. It limits what is granted beyond the least that was asked, never
- * whether something is granted: a client that needs one object gets the room for it while there is
- * any, since otherwise clients that sit on their extents would stop the others' puts. The caller
- * bounds what one client holds, and ends soon what nobody uses while more than that is open.
+ * holes that dying clients leave. It limits only the bytes beyond the least that was asked: a
+ * client that needs one object gets room for it while there is any, since otherwise clients that
+ * keep their extents unused would stop the puts of others. The caller bounds the bytes that one
+ * client holds, and ends unused extents soon while more than that is open.
  */
 public final class LogStore implements AutoCloseable {
   private static final int OPEN_SHARE = 16;
@@ -111,7 +111,7 @@ public final class LogStore implements AutoCloseable {
   /**
    * As above.
    *
-   * @param leftovers removes what is needed no more, and has the directory
+   * @param leftovers removes files that are needed no more, and has the directory
    */
   public static LogStore open(Leftovers leftovers, LogGeometry geometry, UUID store)
       throws IOException {
@@ -144,8 +144,8 @@ public final class LogStore implements AutoCloseable {
   }
 
   /**
-   * Gives the region table of a log that is not open as many records as a geometry has slots, where
-   * it has fewer. Nothing else of it changes, so it is the table of the former geometry too.
+   * Lengthens the region table of a log that is not open to as many records as a geometry has
+   * slots. Nothing else of it changes, so it is the table of the former geometry too.
    *
    * @throws OutOfSpaceException when there is no room for them
    */
@@ -160,8 +160,8 @@ public final class LogStore implements AutoCloseable {
   }
 
   /**
-   * The fewest regions that a log which is not open may be held to: those that it has, one for each
-   * head that has none, and one that a cleaning copies to.
+   * The fewest regions to which a log that is not open may be limited: those that it has, one for
+   * each head that has none, and one that a cleaning copies to.
    *
    * @throws DamagedLogException when its region table is too short
    */
@@ -187,7 +187,7 @@ public final class LogStore implements AutoCloseable {
     }
   }
 
-  /** Sentences that say what opening found and repaired. */
+  /** Sentences about the findings and repairs of opening. */
   public List<String> notes() {
     return notes;
   }
@@ -228,7 +228,7 @@ public final class LogStore implements AutoCloseable {
   /**
    * Hands out space of a head: at least {@code bytesMin} (padded) in one segment, {@code
    * bytesWanted} if it is at hand. Links another region when it must. The high-water mark above it
-   * is durable when this returns. What is too little of a segment's end is skipped.
+   * is durable when this returns. The end of a segment is skipped when it is too short.
    *
    * <p>After {@code DiskFull} the next call tries again, which costs an allocation of a whole
    * region that fails: don't call in a loop. After {@code NotReady} call again when {@link
@@ -246,8 +246,8 @@ public final class LogStore implements AutoCloseable {
   }
 
   /**
-   * The same, of what is at hand: makes no file. So it may be called in a loop after {@code
-   * DiskFull}, until there is a file that somebody else made or left.
+   * The same without making a file. So it may be called in a loop after {@code DiskFull}, until
+   * there is a spare file.
    */
   public LeaseResult leaseAtHand(int head, int bytesMin, int bytesWanted) {
     return lease(head, bytesMin, bytesWanted, false);
@@ -312,8 +312,8 @@ public final class LogStore implements AutoCloseable {
    *
    * @param place in the region, not beyond the extent's end; one that was settled before changes
    *     nothing
-   * @throws IllegalStateException when the extent was ended: recovery may not look there any more,
-   *     nothing may be committed in it
+   * @throws IllegalStateException when the extent was ended: nothing may be committed in it,
+   *     because recovery may not look there any more
    */
   public void settle(Extent extent, long place) {
     if (!extent.open()) {
@@ -328,10 +328,7 @@ public final class LogStore implements AutoCloseable {
     }
   }
 
-  /**
-   * Ends an extent: what of it was not published is a hole for good. One that was ended is left
-   * alone.
-   */
+  /** Ends an extent: its unpublished parts are a hole for good. Has no effect on an ended one. */
   public void end(Extent extent) {
     if (!extent.open()) {
       return;
@@ -358,9 +355,9 @@ public final class LogStore implements AutoCloseable {
   /**
    * Walks [low, high) of every region, by head and index, rising. Returns bytes looked at. Every
    * 8-byte place is looked at, also inside objects that were found, and an object never counts that
-   * reaches beyond its segment or the high-water mark. A copy space of the cleaner's is passed
-   * over: no pending word names anything there. The time is bounded by the bytes, whatever clients
-   * wrote there; memory beside is 1.5 times the longest range in one segment.
+   * reaches beyond its segment or the high-water mark. A copy space of the cleaner's is skipped: no
+   * pending word names a place there. The time is bounded by the bytes, whatever clients wrote
+   * there; memory beside is 1.5 times the longest range in one segment.
    */
   public long scan(ObjectVisitor visitor) {
     return new RecoveryScan(linked, visitor).scan();
@@ -368,8 +365,8 @@ public final class LogStore implements AutoCloseable {
 
   /**
    * Closes the marks of every region at high, durably: what is below is never handed out again in
-   * this generation. Whatever the caller decided about what {@link #scan} found is durable before.
-   * May be interrupted and repeated; does nothing in a log that is in use.
+   * this generation. REQUIRES: the caller's decisions about the objects that {@link #scan} found
+   * are durable. May be interrupted and repeated; does nothing in a log that is in use.
    */
   public void closeMarks() {
     if (life.recovering()) {
@@ -378,7 +375,7 @@ public final class LogStore implements AutoCloseable {
     }
   }
 
-  /** The most that open extents may hold before leases get no more than their minimum, bytes. */
+  /** The bytes in open extents from which on leases get no more than their minimum. */
   public long openBytesMax() {
     return openBytesMax;
   }
@@ -414,9 +411,9 @@ public final class LogStore implements AutoCloseable {
       long linkedBytes, long usedBytes, long openBytes, long capacityBytes, int openExtents) {}
 
   /**
-   * Stores the marks as they are, durably, and releases the memories. What was leased stays below
-   * the high-water mark; what was not is given back, so a restart in order costs no space. Between
-   * {@link #open} and {@link #closeMarks} it stores nothing. Closing again has no effect.
+   * Stores the marks as they are, durably, and releases the memories. Leased space stays below the
+   * high-water mark; the rest is given back, so a restart in order costs no space. Between {@link
+   * #open} and {@link #closeMarks} it stores nothing. Closing again has no effect.
    */
   @Override
   public void close() {

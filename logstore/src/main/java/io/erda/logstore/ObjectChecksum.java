@@ -11,7 +11,7 @@ import java.util.zip.CRC32C;
  * {@code byte[]}. One thread; allocates nothing after construction.
  *
  * <p>A call for 1 KiB takes some 20 ns; in memory of a shared arena some 10 ns more, because the
- * buffer keeps the arena from closing meanwhile. Buffers of a hot path are better of the automatic
+ * buffer keeps the arena from closing meanwhile. Buffers of a hot path should be of the automatic
  * or the global arena.
  *
  * <p>Borrows the memory. Other threads and processes may store to it meanwhile: the answer is then
@@ -35,7 +35,7 @@ public final class ObjectChecksum {
   }
 
   /**
-   * What the checksum field of the object at {@code base} must be.
+   * Computes the right checksum of the object at {@code base}.
    *
    * @param bytes of header, key and value, without padding
    * @param positionMix of {@link #positionMix}
@@ -71,8 +71,8 @@ public final class ObjectChecksum {
     if (room < ObjectLayout.BYTES_MIN) {
       return 0;
     }
-    // Each field is loaded once, so that what another process stores meanwhile can make the answer
-    // old, but no load goes out of bounds.
+    // Each field is loaded once, so that a store of another process meanwhile can make the answer
+    // outdated, but no load goes out of bounds.
     long word = ObjectLayout.firstWord(memory, base);
     int bytes = ObjectLayout.plausibleBytes(word, ObjectLayout.keyLength(memory, base), room);
     touch(base, bytes);
@@ -82,7 +82,7 @@ public final class ObjectChecksum {
         : 0;
   }
 
-  /** Loads something from each page: the checksum's instructions must not meet one that is gone. */
+  /** Loads a byte of each page: the checksum's instructions must not meet a missing page. */
   private void touch(long base, int bytes) {
     int seen = 0;
     for (long at = PAGE_BYTES; at < bytes; at += PAGE_BYTES) {
@@ -92,13 +92,13 @@ public final class ObjectChecksum {
   }
 
   /**
-   * What a position contributes to the checksum: a copy of an object elsewhere, or in another
-   * generation, is not valid.
+   * A position's part of the checksum: a copy of an object elsewhere, or in another generation, is
+   * not valid.
    *
    * <p>Each step is a bijection of 32 bits. So two generations never have the same mix at one
-   * offset, and two offsets never have the same mix in one generation: what a region's former life
-   * left at a place is invalid by construction, not by luck. Between unrelated positions the chance
-   * is 2⁻³².
+   * offset, and two offsets never have the same mix in one generation: an object that a region's
+   * former life left at a place is invalid by construction, not by luck. Between unrelated
+   * positions the chance is 2⁻³².
    *
    * @param generation of the region; it belongs to one head and is never repeated in a store
    * @param offset 8-byte units along the head's regions

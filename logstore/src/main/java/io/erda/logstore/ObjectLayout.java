@@ -16,8 +16,8 @@ import java.nio.ByteOrder;
  *  10   key, then value, then zeros to a multiple of 8 (not covered by the checksum)
  * </pre>
  *
- * A tombstone has no value. The position mix covers head, region generation and offset, so that
- * what lies in a reused region never passes for a new object. All zeros is never valid, because the
+ * A tombstone has no value. The position mix covers head, region generation and offset, so that an
+ * old object in a reused region never passes for a new one. All zeros is never valid, because the
  * key length is then 0. Static access over any {@link MemorySegment}; little-endian, unaligned.
  */
 public final class ObjectLayout {
@@ -65,10 +65,7 @@ public final class ObjectLayout {
     memory.set(SHORT, base + KEY_LENGTH_OFFSET, (short) keyLength);
   }
 
-  /**
-   * Checksum, value length and flags: {@link #plausibleBytes} and {@link #checksum(long)} take them
-   * apart.
-   */
+  /** Checksum, value length and flags, for {@link #plausibleBytes} and {@link #checksum(long)}. */
   public static long firstWord(MemorySegment memory, long base) {
     return memory.get(WORD, base);
   }

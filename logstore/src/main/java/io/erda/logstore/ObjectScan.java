@@ -8,17 +8,17 @@ import java.nio.ByteOrder;
  * Finds whole objects in a range of a segment, whatever the range holds, in time proportional to
  * its length.
  *
- * <p>Each 8-byte place is looked at, also those inside an object that was found: what is there was
- * written by clients, a half-written or forged object must not hide a whole one behind it. So one
+ * <p>Each 8-byte place is looked at, also those inside an object that was found: clients wrote
+ * these bytes, and a half-written or forged object must not hide a whole one behind it. So one
  * range can hold a header with a long length at each place, and a checksum computed over each of
  * them would cost the square of the length. Instead the CRC of every prefix is computed once
  * (CRC32C without its inversions is linear: the CRC of [a, b) is that of [0, b) xor that of [0, a)
  * moved on by b − a zero bytes) and each place then costs at most three multiplications modulo the
  * polynomial.
  *
- * <p>Works on a copy of the range: plain arrays are also fast before the compiler has come, and a
- * writer that still runs can't change what was checked between two looks. One thread; keeps its
- * arrays, 12 bytes for each 8-byte place of the longest range.
+ * <p>Works on a copy of the range: plain arrays are fast even in interpreted code, and a writer
+ * that still runs can't change words between two checks of them. One thread; keeps its arrays, 12
+ * bytes for each 8-byte place of the longest range.
  */
 final class ObjectScan {
   /** The polynomial of CRC32C, reflected: bit 31 is x⁰. */

@@ -1,6 +1,6 @@
 package io.erda.logstore;
 
-/** Is shown the whole objects that a walk over the log finds. */
+/** Visits the whole objects that a walk over the log finds. */
 public interface ObjectVisitor {
   /**
    * A whole object at a place. It may lie inside another's value, where a client wrote it on

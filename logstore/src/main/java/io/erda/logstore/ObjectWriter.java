@@ -4,9 +4,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Builds objects in one buffer, from where they are copied to their place: by a WRITE, or by {@code
- * PersistentMemory.put}. The place must agree with {@code base} mod 8, then no word is torn on the
- * way. One thread; allocates nothing after construction. Borrows the buffer.
+ * Builds objects in one buffer, from which a WRITE or {@code PersistentMemory.put} copies them to
+ * their place. The place must agree with {@code base} mod 8, so that the copy tears no word. One
+ * thread; allocates nothing after construction. Borrows the buffer.
  */
 public final class ObjectWriter {
   private final MemorySegment buffer;
@@ -43,7 +43,7 @@ public final class ObjectWriter {
     requireLengths(keyLength, valueLength, tombstone);
     int bytes = ObjectLayout.bytes(keyLength, valueLength);
     int padded = ObjectLayout.padded(bytes);
-    // The last word is zeroed first: what the object does not cover of it stays zero.
+    // The last word is zeroed first: the padding stays zero.
     buffer.set(ValueLayout.JAVA_LONG_UNALIGNED, base + padded - Long.BYTES, 0);
     ObjectLayout.putHeader(buffer, base, keyLength, valueLength, tombstone);
     MemorySegment.copy(key, keyOffset, buffer, base + ObjectLayout.KEY_OFFSET, keyLength);

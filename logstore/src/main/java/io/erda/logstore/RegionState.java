@@ -1,8 +1,8 @@
 package io.erda.logstore;
 
 /**
- * The server's knowledge of a linked region beside its bytes: where it appends, the marks as
- * stored, the open extents by place.
+ * The server's state of a linked region beside its bytes: where it appends, the marks as stored,
+ * the open extents by place.
  *
  * <p>Extents are handed out at rising places and are disjoint, so the list is in order by appending
  * to it, and the first open one's settled place is the least of all: settling and ending cost the
@@ -20,7 +20,7 @@ final class RegionState {
    */
   long high;
 
-  /** The low-water mark as stored; maybe not yet durable. */
+  /** The low-water mark as stored; it may not be durable yet. */
   long low;
 
   /**

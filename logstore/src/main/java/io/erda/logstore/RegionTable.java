@@ -34,7 +34,7 @@ final class RegionTable {
   static final int LAYOUT_VERSION = 1;
   static final long MAGIC = 0x5467_6F4C_6164_7245L;
 
-  /** A region is linked. Far from 0 and from what one flipped bit makes of it. */
+  /** A region is linked. Differs from 0 and from the other state in many bits. */
   static final int STATE_LINKED = 0xA5;
 
   /** Nobody can reach the region any more; its file is being removed. */
@@ -105,8 +105,8 @@ final class RegionTable {
   }
 
   /**
-   * Whether a table has the records of a geometry and nothing behind them. Zeros may be there: the
-   * table was made longer, and the superblock did not come to say so.
+   * Whether a table has the records of a geometry and nothing behind them. Zeros may be there: a
+   * crash came after the table was made longer and before the superblock was stored.
    */
   private static boolean isLongEnough(MemorySegment table, LogGeometry geometry) {
     long bytes = bytes(geometry);
@@ -186,8 +186,8 @@ final class RegionTable {
   }
 
   /**
-   * The link words of all slots, by slot. Copies in bulk, because this runs before the compiler has
-   * come and there may be 65536.
+   * The link words of all slots, by slot. Copies in bulk, because this runs in interpreted code and
+   * there may be 65536.
    */
   long[] linkWords(LogGeometry geometry) {
     MemorySegment records =
@@ -286,8 +286,8 @@ final class RegionTable {
   }
 
   /**
-   * Makes durable whatever is there. A process that died may have stored words and not drained
-   * them; what is built on them now must not outlive them.
+   * Makes all words durable. A process that died may have stored words and not drained them; no
+   * later store may depend on a word that can still be lost.
    */
   void flushAll() {
     memory.flush(0, memory.segment().byteSize());

@@ -68,27 +68,27 @@ final class SpareFiles {
     return creation != null;
   }
 
-  /** Whether it was for want of space that none could be made the last time. */
+  /** Whether the last file could not be made for lack of space. */
   boolean outOfSpace() {
     return outOfSpace;
   }
 
-  /** Whether it was because a single file may not be so large. */
+  /** Whether the last file could not be made because a single file may not be so large. */
   boolean ofFileSize() {
     return ofFileSize;
   }
 
-  /** Why the last that was to be made could not be; null where it was made. */
+  /** Why the last file could not be made; null when it was made. */
   String trouble() {
     return trouble;
   }
 
-  /** How often none could be made, for want of space mostly. */
+  /** How often a file could not be made, mostly for lack of space. */
   long failures() {
     return failures;
   }
 
-  /** Why there was none the last time. */
+  /** Why the last file that could not be made failed. */
   String failure() {
     return failure;
   }
@@ -98,12 +98,15 @@ final class SpareFiles {
     failedLast = false;
   }
 
-  /** Whether none could be made the last time, and nothing said since that there is room. */
+  /** Whether the last file could not be made, and {@link #mayHaveRoom} was not called since. */
   boolean failedLast() {
     return failedLast;
   }
 
-  /** One that is ready, or null. The latest: its pages are the most likely to be in a cache. */
+  /**
+   * Takes the latest spare file, whose pages are the most likely to be in a cache; null when there
+   * is none.
+   */
   Spare take() {
     return spares.pollLast();
   }
@@ -112,7 +115,9 @@ final class SpareFiles {
     spares.addLast(spare);
   }
 
-  /** Begins to make one, unless that is under way; to the end, where nobody does it ahead. */
+  /**
+   * Begins to make a file, unless one is being made; makes it to the end where none are made ahead.
+   */
   void make() throws IOException {
     if (creation == null) {
       creating = unusedName();
@@ -133,7 +138,7 @@ final class SpareFiles {
     return name;
   }
 
-  /** Where that can't be told, the creation will. */
+  /** Says false when that can't be found out: the creation will fail then. */
   private boolean isTaken(String name) {
     try {
       return directory.exists(name);
@@ -142,7 +147,7 @@ final class SpareFiles {
     }
   }
 
-  /** A step of making one. Returns 0 when none is being made. */
+  /** A step of making a file. Returns 0 when none is being made. */
   int step() throws IOException {
     if (creation == null) {
       return 0;
@@ -157,7 +162,7 @@ final class SpareFiles {
         trouble = null;
       }
     } catch (IOException e) {
-      // Nothing depends on a file that was to be: it is tried again.
+      // Nothing depends on the file: another one will be tried.
       failed(e);
     } finally {
       if (!goesOn) {
@@ -169,9 +174,9 @@ final class SpareFiles {
   }
 
   /**
-   * None could be had, for this reason.
+   * Notes why a file could not be made.
    *
-   * @throws UnwritableFileSystemException when that is the reason: no file comes any more
+   * @throws UnwritableFileSystemException when that is the reason: no file can be made any more
    */
   void failed(IOException why) throws UnwritableFileSystemException {
     if (why instanceof UnwritableFileSystemException e) {
@@ -185,7 +190,7 @@ final class SpareFiles {
     trouble = failure;
   }
 
-  /** Takes the name of the one that waits longest; its memory is the caller's. Null: none. */
+  /** Removes the oldest spare file, whose memory the caller then owns; null when there is none. */
   PersistentMemory remove() {
     Spare spare = spares.pollFirst();
     if (spare == null) {
@@ -195,7 +200,7 @@ final class SpareFiles {
     return spare.memory;
   }
 
-  /** Gives up making one; a name that came to be goes. */
+  /** Gives up making a file, and removes its name if it has one. */
   void giveUp() {
     if (creation != null) {
       creation.close();

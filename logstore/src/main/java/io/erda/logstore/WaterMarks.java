@@ -4,12 +4,11 @@ package io.erda.logstore;
  * Keeps the water marks of all regions, which recovery looks between. One thread.
  *
  * <p>The high-water mark is durable before a place above it is handed out. The low-water mark
- * follows what is committed and durable, is stored when it has moved on by 256 KiB or so, and is
- * not drained: one that is too low, because it was not stored yet or got lost, makes recovery look
- * at more places and nothing else. Recovery acts on an object only where its key's word names this
- * very place and is pending; the word says the same whichever mark led there. What must never be is
- * a mark above the truth; it is computed from what is durable, so it may become durable at any
- * time.
+ * follows the committed and durable objects, is stored when it has moved on by 256 KiB or so, and
+ * is not drained: a mark that is too low, because it was not stored yet or got lost, only makes
+ * recovery look at more places. Recovery acts on an object only where its key's word names this
+ * very place and is pending; the word says the same whichever mark led there. A mark must never be
+ * too high; it is computed from durable objects, so it may become durable at any time.
  */
 final class WaterMarks {
   /** How far ahead the high-water mark is stored. */
@@ -52,7 +51,7 @@ final class WaterMarks {
     state.high = high;
   }
 
-  /** Nothing more is handed out in a region: what is left of it is a hole. */
+  /** Hands out no more space in a region: the rest of it is a hole. */
   void seal(RegionState state) {
     state.append = regionBytes;
     lowMoved(state);
@@ -94,7 +93,7 @@ final class WaterMarks {
     storeLow(state, state.high);
   }
 
-  /** Lowers every high-water mark to where appending stands; flushed, not drained. */
+  /** Lowers every high-water mark to the place of appending; flushed, not drained. */
   void storeHighMarksAtAppend() {
     linked.forEach(state -> {
       if (state.append < state.high) {

@@ -6,7 +6,7 @@ import java.util.List;
 /**
  * A walk over all whole objects that lie below the high-water marks of a log, one segment a step:
  * live ones, replaced ones, and those that were never published. In time proportional to the bytes,
- * whatever lies there. Stores nothing. One thread, the log's.
+ * whatever they are. Stores nothing. One thread, the log's.
  */
 public final class WholeObjects {
   private final LinkedRegions linked;
@@ -19,8 +19,8 @@ public final class WholeObjects {
   private long end;
 
   /**
-   * @param visitor is shown every whole object that does not lie inside another whole one, by
-   *     region and rising place
+   * @param visitor visits every whole object that does not lie inside another whole one, by region
+   *     and rising place
    */
   public WholeObjects(LinkedRegions linked, ObjectVisitor visitor) {
     this.linked = linked;
@@ -28,7 +28,7 @@ public final class WholeObjects {
     this.regions = linked.regions();
   }
 
-  /** Bytes that there are to look at. */
+  /** Bytes to look at in all. */
   public long bytes() {
     long bytes = 0;
     for (Region region : regions) {
@@ -42,7 +42,7 @@ public final class WholeObjects {
     return looked;
   }
 
-  /** Looks at what is left of a segment. Returns whether there was one. */
+  /** Looks at the rest of a segment. Returns whether there was one. */
   public boolean doWork() {
     while (at < regions.size() && place >= linked.highMark(regions.get(at))) {
       at++;

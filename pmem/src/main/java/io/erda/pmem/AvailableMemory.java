@@ -17,12 +17,12 @@ public final class AvailableMemory {
     static final long BYTES = find(Path.of("/proc"), Path.of("/sys"));
   }
 
-  /** Bytes, as they were when somebody asked first. */
+  /** Bytes, as found at the first call. */
   public static long bytes() {
     return OfThisProcess.BYTES;
   }
 
-  /** Returns the largest number where nothing says how much it is. */
+  /** Returns {@link Long#MAX_VALUE} where neither directory says how much it is. */
   static long find(Path proc, Path sys) {
     return Math.min(total(proc), new ControlGroup(proc, sys).memoryBytes());
   }

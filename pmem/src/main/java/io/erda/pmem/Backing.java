@@ -29,7 +29,7 @@ public record Backing(Path file, long offset, long length, OpenDirectory directo
   /**
    * How long the file is now, bytes.
    *
-   * @throws IOException when that can't be told: its name may be gone
+   * @throws IOException when the length can't be found out: the file's name may be gone
    */
   public long fileBytes() throws IOException {
     if (directory == null) {

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.function.ToLongFunction;
 
 /**
- * What the control groups of this process allow it, of version 1 and of version 2: the least of
- * what its own group and those around it allow.
+ * The limits of this process by control groups of version 1 and of version 2: the lowest of its own
+ * group's and of those of the groups around it.
  */
 public final class ControlGroup {
   private static final String VERSION_2 = "";
@@ -47,8 +47,8 @@ public final class ControlGroup {
   }
 
   /**
-   * The least that the groups of a controller say. In a container the path may be one of outside,
-   * and what is mounted is the container's own group.
+   * The lowest limit of a controller's groups. In a container the path may be that of the host,
+   * while the container's own group is mounted.
    */
   private long least(String controller, ToLongFunction<Path> limit) {
     long least = Long.MAX_VALUE;
@@ -68,13 +68,13 @@ public final class ControlGroup {
     return least;
   }
 
-  /** The group of a name; the one that is mounted where the name leads out, or is none here. */
+  /** The group with a name; the mounted group where the name leads out of it or is no path here. */
   private static Path within(Path top, String name) {
     try {
       Path group = top.resolve("." + name).normalize();
       return group.startsWith(top) ? group : top;
     } catch (InvalidPathException e) {
-      return top; // this locale can't say it
+      return top; // this locale can't encode the name
     }
   }
 
@@ -93,7 +93,7 @@ public final class ControlGroup {
     return Long.parseLong(numbers[0]) * 1000 / Long.parseLong(numbers[1]);
   }
 
-  /** Empty when the file can't be read. Whatever the bytes are, they are no error. */
+  /** The text of a file; empty when it can't be read. Bytes that are not UTF-8 are no error. */
   private static String text(Path directory, String file) {
     try {
       return new String(Files.readAllBytes(directory.resolve(file)), StandardCharsets.UTF_8)

@@ -9,9 +9,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Whether a store to space that was allocated needs new space: on btrfs, which writes what is
- * overwritten to another place unless a file says otherwise, and for blocks that two files share
- * (snapshots, {@code cp --reflink}), as XFS has them too.
+ * Whether a store to allocated space needs new space: on btrfs, which writes overwritten blocks to
+ * another place unless a file says otherwise, and for blocks that two files share (snapshots,
+ * {@code cp --reflink}), which XFS has too.
  */
 public final class CopyOnWrite {
   // Of linux/magic.h, linux/fs.h and linux/fiemap.h.
@@ -34,9 +34,8 @@ public final class CopyOnWrite {
   private CopyOnWrite() {}
 
   /**
-   * Asks the file system not to copy what is overwritten in files that are made in a directory from
-   * now on. Files that are there stay as they are, and so does a directory whose files are
-   * compressed.
+   * Asks the file system not to copy overwritten blocks of files that are made in a directory from
+   * now on. Existing files stay as they are, and so does a directory whose files are compressed.
    */
   public static void avoid(Path directory) {
     int descriptor = Libc.open(directory, Libc.O_RDONLY | Libc.O_DIRECTORY);
@@ -49,7 +48,7 @@ public final class CopyOnWrite {
           && Libc.ioctl(descriptor, GET_FLAGS, flags) >= 0
           && (flags.get(ValueLayout.JAVA_INT, 0) & NO_COW) == 0) {
         flags.set(ValueLayout.JAVA_INT, 0, flags.get(ValueLayout.JAVA_INT, 0) | NO_COW);
-        // Where it may not, or can't, the next look says so.
+        // If this fails, the next look reports it.
         Libc.ioctl(descriptor, SET_FLAGS, flags);
       }
     } finally {
@@ -58,8 +57,8 @@ public final class CopyOnWrite {
   }
 
   /**
-   * Why a store to a file in a directory may need new space although all of them are allocated, in
-   * words; null where none does, or where the file system does not say.
+   * Why a store to an allocated file of a directory may need new space, in words; null where no
+   * store does, or where the file system does not say.
    */
   public static String look(Path directory) {
     try {

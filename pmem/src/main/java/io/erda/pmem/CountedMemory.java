@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
 /**
- * Counts what goes to another memory. Owns that memory: closing this closes it. As thread-safe as
- * what it counts.
+ * Counts the stores, flushes and drains of another memory. Owns that memory: closing this closes
+ * it. As thread-safe as that memory.
  */
 public final class CountedMemory extends ForwardingMemory {
   private final StoreCounter counter;

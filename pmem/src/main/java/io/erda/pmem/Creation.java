@@ -4,8 +4,8 @@ import java.io.IOException;
 
 /**
  * A memory that is being created a step at a time, so that whoever creates it can do other work in
- * between: see {@link MemoryDirectory#creating}. One thread, the directory's. Nothing is left
- * behind of one that was not finished, whether it was closed or its process ended.
+ * between: see {@link MemoryDirectory#creating}. One thread, the directory's. A creation that was
+ * not finished leaves nothing behind, whether it was closed or its process ended.
  */
 public interface Creation extends AutoCloseable {
   /**
@@ -13,11 +13,11 @@ public interface Creation extends AutoCloseable {
    *
    * @return the memory, as {@link MemoryDirectory#create} returns it, when this was the last step;
    *     else null
-   * @throws OutOfSpaceException as {@link MemoryDirectory#create}; it is over then
+   * @throws OutOfSpaceException as {@link MemoryDirectory#create}; the creation is over then
    */
   PersistentMemory step() throws IOException;
 
-  /** Gives up, unless it is over. Idempotent. */
+  /** Gives up an unfinished creation. Idempotent. */
   @Override
   void close();
 }

@@ -10,7 +10,7 @@ import java.util.function.LongSupplier;
  * memory: closing this closes it.
  *
  * <p>The clock must run by itself: with one that a simulation advances, a store would never return.
- * Lines that several threads flush are paid for by whoever drains first.
+ * The first thread that drains waits for the lines that all threads flushed.
  */
 public final class DelayedMemory extends ForwardingMemory {
   private final WriteDelay delay;

@@ -6,15 +6,15 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.Path;
 
 /**
- * The directories by whose names a file is found. One that is new is an entry of its parent, and so
- * may be those above it: a file survives a power failure when all of these entries do.
+ * The directories on the path to a file. A new directory is an entry of its parent, which may be
+ * new too: a file survives a power failure when all of these entries do.
  */
 public final class DirectoryWay {
   private static final int DIRECTORY = Libc.O_RDONLY | Libc.O_DIRECTORY;
 
   private DirectoryWay() {}
 
-  /** fsync(2) of a directory, and of those above it in the same file system. */
+  /** fsync(2) of a directory, and of the directories above it in the same file system. */
   public static void sync(Path directory) throws IOException {
     int descriptor = open(directory);
     try {
@@ -26,7 +26,7 @@ public final class DirectoryWay {
   }
 
   /**
-   * fsync(2) of those above a directory in the same file system, wherever it is now.
+   * fsync(2) of the directories above an open one in the same file system, wherever it is now.
    *
    * @param descriptor of the directory
    */

@@ -20,7 +20,7 @@ public class FailedFileSystemException extends FileSystemException {
     super(file, null, reason);
   }
 
-  /** Whether an exception of the JDK's says the same. */
+  /** Whether an exception of the JDK has one of these reasons. */
   public static boolean isReasonOf(IOException e) {
     return e instanceof FileSystemException told
         && told.getReason() != null

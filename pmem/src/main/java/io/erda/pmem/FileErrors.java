@@ -15,8 +15,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What an error of a file says to a person: the file, and what was wrong. The JDK says some of that
- * with the type of the exception alone, and puts the names of types into messages.
+ * Describes errors of files to a person: the file, and what went wrong. The JDK says some of that
+ * only by the type of the exception, and puts the names of types into messages.
  */
 public final class FileErrors {
   private static final Pattern DESCRIPTOR = Pattern.compile("/proc/self/fd/[0-9]+");
@@ -26,7 +26,7 @@ public final class FileErrors {
   /**
    * Returns the result of a call of {@link io.erda.pmem.libc.Libc} unless it is a negated errno.
    *
-   * @throws IOException naming call, file and error; of the JDK's own kind where it has one
+   * @throws IOException naming call, file and error; of the JDK's own type where it has one
    */
   public static int check(String call, int result, Path file) throws IOException {
     if (result < 0) {
@@ -68,7 +68,7 @@ public final class FileErrors {
         : e.getMessage();
   }
 
-  /** As above; what was said beside the cause stands before it. */
+  /** As above, with the exception's own message before the cause's. */
   public static String inWords(UncheckedIOException e) {
     String cause = inWords(e.getCause());
     String said = e.getMessage();
@@ -78,7 +78,7 @@ public final class FileErrors {
     return said.contains(cause) ? said : said + ": " + cause;
   }
 
-  /** The same of whatever failed; null where that is neither of them. */
+  /** The same for any error; null where it is neither of these. */
   public static String explain(Throwable error) {
     return switch (error) {
       case UncheckedIOException e -> inWords(e);
@@ -88,8 +88,8 @@ public final class FileErrors {
   }
 
   /**
-   * Puts the path of an open directory in the place of the one by which the JDK was led to it, as
-   * long as it is open.
+   * Replaces each {@code /proc/self/fd/N}, which the JDK was given, by the path of the directory
+   * that is open there.
    */
   private static String byName(String text) {
     return DESCRIPTOR

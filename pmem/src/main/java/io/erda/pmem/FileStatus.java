@@ -39,10 +39,10 @@ record FileStatus(
   }
 
   /**
-   * Describes what has a name in an open directory.
+   * Describes the file that has a name in an open directory.
    *
    * @param flags of {@link Libc#status}
-   * @param file what it is called in messages
+   * @param file its path in messages
    * @throws java.nio.file.NoSuchFileException when nothing has the name
    */
   static FileStatus of(int directory, String name, int flags, Path file) throws IOException {
@@ -69,7 +69,7 @@ record FileStatus(
     return (mode & TYPE) == DIRECTORY;
   }
 
-  /** Whether both describe one file, which no other one can be while it is open. */
+  /** Whether both describe one file. No other file has its numbers while it is open. */
   boolean isSameAs(FileStatus other) {
     return device == other.device && inode == other.inode;
   }

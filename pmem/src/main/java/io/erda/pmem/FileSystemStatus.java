@@ -12,10 +12,10 @@ import java.nio.file.Path;
  *
  * @param type the number that the kernel has for its kind, {@code TMPFS_MAGIC} for example
  * @param totalBytes 0 where the file system does not say
- * @param unallocatedBytes with what the file system reserves for some users
- * @param usableBytes what this user may take
+ * @param unallocatedBytes free bytes, with those that the file system reserves for some users
+ * @param usableBytes free bytes that this user may take
  * @param totalFiles how many files it can have; 0 where that has no limit
- * @param usableFiles how many more
+ * @param usableFiles how many files it can have besides those that it has
  * @param flags how it is mounted
  */
 public record FileSystemStatus(
@@ -42,7 +42,7 @@ public record FileSystemStatus(
   /** The struct has 120 bytes, on every 64-bit machine. */
   private static final int STRUCT_BYTES = 256;
 
-  /** Of the file system that an open file is on; null where it does not answer. */
+  /** Describes the file system of an open file; null where the call fails. */
   static FileSystemStatus of(int descriptor) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment statfs = arena.allocate(STRUCT_BYTES, Long.BYTES);
@@ -50,7 +50,7 @@ public record FileSystemStatus(
     }
   }
 
-  /** Of the file system that a file is on. */
+  /** Describes the file system of a file. */
   public static FileSystemStatus of(Path file) throws IOException {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment statfs = arena.allocate(STRUCT_BYTES, Long.BYTES);
@@ -72,7 +72,7 @@ public record FileSystemStatus(
         word(statfs, FLAGS));
   }
 
-  /** Whether programs and libraries that lie there are not run. */
+  /** Whether it forbids running programs and loading libraries that are on it. */
   public boolean isNoExec() {
     return (flags & NO_EXEC) != 0;
   }

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Forwards to another directory: for those that do one thing differently, and hand out its memories
- * in a wrapper (see {@link ForwardingMemory}). Owns that directory: closing this closes it. What a
+ * Forwards to another directory: the base of directories that do one thing differently, or wrap the
+ * memories (see {@link ForwardingMemory}). Owns that directory: closing this closes it. What a
  * subclass does to {@link #create} it also does to {@link #creating}.
  */
 public abstract class ForwardingDirectory implements MemoryDirectory {
@@ -18,8 +18,8 @@ public abstract class ForwardingDirectory implements MemoryDirectory {
   }
 
   /**
-   * What is handed out for a memory that was created or opened: itself, unless overridden. A
-   * wrapper has no resources of its own: whoever closes the memory underneath has closed the
+   * Returns what is handed out for a created or opened memory: the memory itself, unless
+   * overridden. A wrapper has no resources of its own: closing the memory underneath closes the
    * wrapper.
    */
   protected PersistentMemory wrap(String name, PersistentMemory memory) throws IOException {

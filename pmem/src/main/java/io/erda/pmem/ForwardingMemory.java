@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
 /**
- * Forwards to another memory: for those that do one thing differently. Owns that memory: closing
- * this closes it.
+ * Forwards to another memory: the base of memories that do one thing differently. Owns that memory:
+ * closing this closes it.
  */
 public abstract class ForwardingMemory implements PersistentMemory {
   private final PersistentMemory memory;

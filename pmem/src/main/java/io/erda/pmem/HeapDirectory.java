@@ -16,10 +16,10 @@ import java.util.concurrent.ConcurrentHashMap;
  * Named memories in the memory of this process, outside the Java heap: for tests, and for volatile
  * use inside one JVM.
  *
- * <p>What is stored lives as long as a directory that knows its name, or a memory that was opened,
- * can be reached. {@link #anotherView()} opens the same memories again, as a process would that
- * starts after this one, or beside it; only the lock tells the two apart. Nothing survives the JVM,
- * whatever the directory was told to claim.
+ * <p>A memory lives as long as a directory that knows its name, or an opening of it, can be
+ * reached. {@link #anotherView()} opens the same memories again, as another process would that
+ * starts later or runs beside this one; the views share everything but the lock. Nothing survives
+ * the JVM, whatever the directory claims.
  */
 public final class HeapDirectory implements MemoryDirectory {
   /** The state that all views share, and its lock: views may belong to different threads. */
@@ -58,14 +58,14 @@ public final class HeapDirectory implements MemoryDirectory {
   private final Store store;
   private final Set<HeapMemory> opened = ConcurrentHashMap.newKeySet();
 
-  /** A directory that is full when the JVM is, and claims {@link Survives#PROCESS_CRASH}. */
+  /** A directory without a limit of its own, which claims {@link Survives#PROCESS_CRASH}. */
   public HeapDirectory() {
     this(Long.MAX_VALUE, Survives.PROCESS_CRASH);
   }
 
   /**
-   * @param capacity bytes of all named memories together, from which on creation throws {@link
-   *     OutOfSpaceException}
+   * @param capacity bytes that all named memories may have together; creation throws {@link
+   *     OutOfSpaceException} beyond
    * @param claim what its memories say they survive; with {@link Survives#POWER_FAILURE} they are
    *     visible before durable, so that the longer way of publication is taken
    */
@@ -122,7 +122,7 @@ public final class HeapDirectory implements MemoryDirectory {
   }
 
   /**
-   * The mapping of this one opening; its cleanup keeps the bytes reachable while the segment is.
+   * Opens a mapping of its own, whose cleanup action keeps the bytes reachable as long as it is.
    */
   @Override
   public PersistentMemory open(String name) throws IOException {
@@ -202,7 +202,7 @@ public final class HeapDirectory implements MemoryDirectory {
     return store.claim;
   }
 
-  /** Does nothing: a failure leaves none of these memories. */
+  /** Does nothing: these memories survive no failure. */
   @Override
   public void makeDurable() {}
 

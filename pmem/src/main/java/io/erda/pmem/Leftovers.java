@@ -8,11 +8,11 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * Removes files that nothing needs any more. One that can't be removed is left behind: that costs
- * its space and nothing else, so it is told and tried again, and whoever wanted it removed goes on.
+ * Removes files that nothing needs any more. A file that can't be removed is left behind: it costs
+ * only its space, so it is reported and tried again, and the caller goes on.
  *
- * <p>REQUIRES: a file of that name does no harm, to the process that goes on and to the one that
- * opens the directory next. One thread. Borrows the directory.
+ * <p>REQUIRES: a file that is left behind harms neither this process nor the next one that opens
+ * the directory. One thread. Borrows the directory.
  */
 public final class Leftovers {
   private final MemoryDirectory directory;
@@ -31,15 +31,18 @@ public final class Leftovers {
   }
 
   /**
-   * The directory in which files are made: a name that is given to a new file there is no longer
-   * that of a leftover, and {@link #again} leaves the file alone. REQUIRES: whoever makes files
-   * beside this uses it. Owns the directory as any {@link ForwardingDirectory} does.
+   * The directory to make files in: a name that a new file gets is no leftover's any more, and
+   * {@link #again} leaves the file alone. REQUIRES: all new files are made through it. Owns the
+   * directory as any {@link ForwardingDirectory} does.
    */
   public MemoryDirectory directory() {
     return watched;
   }
 
-  /** Sets who is told, in one line each, what was left behind; at once what is not told yet. */
+  /**
+   * Sets the listener, which gets a line for each file that is left behind; for earlier ones at
+   * once.
+   */
   public void onLeft(Consumer<String> told) {
     listener = told;
     untold.forEach(told);
@@ -62,12 +65,12 @@ public final class Leftovers {
     }
   }
 
-  /** Tells of something else that could not be done, and that nothing depends on. */
+  /** Reports another failure that nothing depends on. */
   public void undone(String what) {
     listener.accept(what);
   }
 
-  /** Tries to remove again what is left. */
+  /** Tries again to remove the files that were left behind. */
   public void again() {
     if (!left.isEmpty()) {
       List.copyOf(left.keySet()).forEach(this::remove);
@@ -84,7 +87,7 @@ public final class Leftovers {
     return failures;
   }
 
-  /** Knows which names are given to new files. */
+  /** Notes the names that new files get. */
   private final class Watched extends ForwardingDirectory {
     Watched(MemoryDirectory directory) {
       super(directory);

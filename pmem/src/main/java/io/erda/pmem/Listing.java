@@ -11,9 +11,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a directory holds. The JDK throws an unchecked exception when a directory can't be read to
- * its end, and names the path that it was given, which may be one of {@code /proc}; this names the
- * directory, and is an {@link IOException} in each case.
+ * The names in a directory. The JDK throws an unchecked exception when a directory can't be read to
+ * its end, and names the path that it was given, which may be one of {@code /proc}; this class
+ * always throws an {@link IOException}, which names the directory.
  */
 public final class Listing {
   private Listing() {}
@@ -32,14 +32,14 @@ public final class Listing {
    * All names, of whatever kind, in no order.
    *
    * @param opened the path that is opened
-   * @param told the directory's name for a person
+   * @param told the directory's path in messages
    */
   public static List<String> names(Path opened, Path told) throws IOException {
     return names(() -> stream(opened), told);
   }
 
-  /** The JDK opens whatever there is, and whoever opened a FIFO would wait for its other end. */
-  @SuppressWarnings("StreamResourceLeak") // whoever asks closes it
+  /** Opens nothing but a directory: the JDK would open a FIFO too, and wait for its other end. */
+  @SuppressWarnings("StreamResourceLeak") // the caller closes it
   private static DirectoryStream<Path> stream(Path opened) throws IOException {
     if (Files.exists(opened) && !Files.isDirectory(opened)) {
       throw new FileSystemException(opened.toString(), null, "not a directory");

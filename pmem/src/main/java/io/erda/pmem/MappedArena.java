@@ -14,8 +14,8 @@ public final class MappedArena {
   /**
    * Ends an arena, and every mapping that the kernel takes back.
    *
-   * @throws IllegalStateException when the arena has ended before, or somebody uses it: it has not
-   *     been ended by this call
+   * @throws IllegalStateException when the arena has ended before, or is in use: this call did not
+   *     end it
    */
   public static void close(Arena arena) {
     if (!arena.scope().isAlive()) {

@@ -77,7 +77,7 @@ final class MappedCreation implements Creation {
     return directory.file(name);
   }
 
-  /** Refuses a file that there is no room for before others meet a full disk because of it. */
+  /** Refuses a file that does not fit, before its allocation fills the disk for others. */
   private void requireRoom() throws OutOfSpaceException {
     if (directory.unallocatedBytes() < length) {
       throw new OutOfSpaceException("no room for " + file(), null);
@@ -90,7 +90,10 @@ final class MappedCreation implements Creation {
     return opened();
   }
 
-  /** Opens the file, which loses its name when that fails: it would be in the next one's way. */
+  /**
+   * Opens the file; deletes it when that fails, because its name would be in the next creation's
+   * way.
+   */
   private PersistentMemory opened() throws IOException {
     boolean done = false;
     try {

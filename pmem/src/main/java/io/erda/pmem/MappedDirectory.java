@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A directory of files, each mapped whole into this process and into every other that wants it.
+ * A directory of files, each mapped whole into this process and into others.
  *
  * <p>What a memory survives is found out when the directory is opened: on a file system with {@code
  * MAP_SYNC} (DAX on persistent memory) it is power failure, whatever the {@link Mode}; elsewhere
@@ -36,7 +36,7 @@ public final class MappedDirectory implements MemoryDirectory {
     PAGE_CACHE,
     /**
      * {@link Survives#POWER_FAILURE}: drain writes what was flushed to the device with msync(2),
-     * which takes as long as that takes.
+     * which waits for the device.
      */
     SYNCED
   }
@@ -46,7 +46,7 @@ public final class MappedDirectory implements MemoryDirectory {
   /** How files are mapped. Except on DAX, it may change before the first file is opened. */
   private MappedFile.Kind kind;
 
-  /** The name of the file system where it is one that lives in memory; null elsewhere. */
+  /** The name of a file system that lives in memory; null for any other. */
   private final String inMemory;
 
   private final Map<SegmentMemory, String> opened = new ConcurrentHashMap<>();
@@ -54,7 +54,7 @@ public final class MappedDirectory implements MemoryDirectory {
   private boolean locked;
   private boolean closed;
 
-  /** Whether everything was given back: a call that got no memory may have ended before that. */
+  /** Whether everything was released: a {@link #close} that ran out of memory ends before that. */
   private boolean released;
 
   private MappedDirectory(OpenDirectory directory, boolean dax, Mode mode, ReadAhead readAhead) {
@@ -73,7 +73,7 @@ public final class MappedDirectory implements MemoryDirectory {
    * Opens a directory that exists and can be written. Creates and changes nothing in it.
    *
    * @throws NoSuchFileException when there is none
-   * @throws NotDirectoryException when it is something else
+   * @throws NotDirectoryException when the path is that of something else
    * @throws java.nio.file.AccessDeniedException when this user may not write it
    * @throws UnwritableFileSystemException when its file system is read-only
    */
@@ -95,7 +95,7 @@ public final class MappedDirectory implements MemoryDirectory {
     }
   }
 
-  /** The directory itself, which stays this object's. */
+  /** The open directory, which this object closes. */
   public OpenDirectory opened() {
     return directory;
   }
@@ -176,7 +176,9 @@ public final class MappedDirectory implements MemoryDirectory {
     directory.delete(name);
   }
 
-  /** {@inheritDoc} The {@link Backing} of what this directory opened as {@code from} follows. */
+  /**
+   * {@inheritDoc} Memories that this directory opened as {@code from} get a new {@link Backing}.
+   */
   @Override
   public void rename(String from, String to) throws IOException {
     require(from);
@@ -248,7 +250,7 @@ public final class MappedDirectory implements MemoryDirectory {
     return kind.survives();
   }
 
-  /** {@inheritDoc} On a disk each can be had; on DAX, and in memory, nothing changes. */
+  /** {@inheritDoc} On a disk both promises are possible; on DAX, and in memory, nothing changes. */
   @Override
   public Survives promise(Survives wanted) {
     requireOpen();
@@ -268,7 +270,9 @@ public final class MappedDirectory implements MemoryDirectory {
     return directory + " is on " + inMemory + ", which is gone when the machine stops";
   }
 
-  /** fsync(2) of every file, of the directory and of those above it in the same file system. */
+  /**
+   * fsync(2) of every file, of the directory, and of the directories above it in its file system.
+   */
   @Override
   public void makeDurable() throws IOException {
     requireOpen();

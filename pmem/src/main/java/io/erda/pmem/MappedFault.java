@@ -9,11 +9,11 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 
 /**
- * Finds out why a load or store of mapped memory met SIGBUS. The signal says nothing but that the
- * page is not there, so the kernel is asked twice. Whether the page can be stored to now it says
- * without changing a byte (MADV_POPULATE_WRITE). What the error is it says of a file without a name
- * in the same directory: a write to the file itself could overwrite what another process stores
- * there at the same time.
+ * Finds out why a load or store of mapped memory met SIGBUS. The signal says only that the page is
+ * missing, so the kernel is asked two questions. MADV_POPULATE_WRITE says whether the page can be
+ * stored to now, and changes no byte. A write to a nameless file in the same directory says what
+ * the error is: a write to the file itself could overwrite what another process stores there at the
+ * same time.
  *
  * <p>A file system that copies on write (btrfs with a snapshot, XFS with shared extents) has no
  * room for a copy when it is full; one that was shut down, or whose device fails, can't read or
@@ -63,8 +63,8 @@ public final class MappedFault {
    * What to throw for a store that failed: a {@link NoRoomToStoreException} where the file system
    * is full, or where it does not say what is wrong.
    *
-   * @param file what it is called
-   * @param directory a path of its directory, by which that is found wherever it is now
+   * @param file its path in messages
+   * @param directory a path that leads to its directory wherever that is now
    * @param memory the mapping of the file
    */
   public static FailedStoreException ofStore(
@@ -84,10 +84,10 @@ public final class MappedFault {
   }
 
   /**
-   * Whether a file system that was full takes a new file now, of some size.
+   * Whether a file system that was full has room for a new file of 1 MiB now.
    *
    * @param file one of its files
-   * @param directory a path of that one's directory, by which it is found wherever it is now
+   * @param directory a path that leads to its directory wherever that is now
    */
   public static boolean hasRoom(Path file, Path directory) {
     try {
@@ -109,8 +109,8 @@ public final class MappedFault {
   }
 
   /**
-   * A file that was made immutable, or whose file system was, refuses stores to its mapped memory
-   * without a word, beside a file system that has room.
+   * Throws where the file or its file system was made immutable: stores to its mapped memory fail
+   * then, although there is room.
    */
   private static void requireWritable(Path directory, Path file) throws IOException {
     int descriptor = Libc.open(directory.resolve(file.getFileName()), Libc.O_RDWR);
@@ -121,7 +121,7 @@ public final class MappedFault {
     }
   }
 
-  /** The reason of an exception, without the file: that is the name of the directory here. */
+  /** The reason of an exception, without its file, which is the directory here. */
   private static String reason(IOException e) {
     return e instanceof FileSystemException told && told.getReason() != null
         ? told.getReason()
@@ -129,7 +129,7 @@ public final class MappedFault {
   }
 
   /**
-   * Whether the file system of a directory takes new bytes now: nothing is left behind.
+   * Writes bytes to a nameless file in a directory, which leaves nothing behind.
    *
    * @throws OutOfSpaceException when it is full
    * @throws IOException when it fails

@@ -52,7 +52,9 @@ final class MappedFile {
     }
   }
 
-  /** Whether the file system has nameless files that can be given a name; then it is done. */
+  /**
+   * Creates the file, or returns false where the file system can't give a name to a nameless file.
+   */
   private static boolean createNameless(
       OpenDirectory directory, String name, long length, Kind kind) throws IOException {
     int descriptor = directory.createNameless();
@@ -88,9 +90,9 @@ final class MappedFile {
   }
 
   /**
-   * Where others than its owner may use a directory, which its set-group-ID bit says, they may read
-   * and write the files in it, whatever the umask is; where its sticky bit is set too, they may
-   * read them. Elsewhere a file stays as it is.
+   * Lets other users of a shared directory, which has the set-group-ID bit, read and write a file
+   * in it, whatever the umask is; where its sticky bit is set too, they may only read it. Changes
+   * nothing in another directory.
    */
   static void share(int descriptor, OpenDirectory directory, String name) throws IOException {
     FileStatus around = directory.status();
@@ -104,7 +106,7 @@ final class MappedFile {
             | ((mode & 0010) != 0 ? others & 0070 : 0)
             | ((mode & 0001) != 0 ? others & 0007 : 0);
     FileStatus is = FileStatus.of(descriptor, directory.file(name));
-    // Only its owner can share another user's file. Who can't use it is told so when they open it.
+    // Only a file's owner can share it. A user who may not use it learns that on opening it.
     if (is.groupId() != around.groupId()) {
       Libc.fchown(descriptor, -1, around.groupId());
     }
@@ -156,7 +158,7 @@ final class MappedFile {
             asked + "the file system has " + directory.usableBytes() + " usable bytes", e);
   }
 
-  /** The name of the file system of an open file where that lives in memory; null elsewhere. */
+  /** The name of an open file's file system if that lives in memory; null otherwise. */
   static String inMemory(int descriptor) {
     FileSystemStatus status = FileSystemStatus.of(descriptor);
     long type = status == null ? 0 : status.type();
@@ -263,8 +265,8 @@ final class MappedFile {
       Backing backing = new Backing(directory.file(name), 0, length, directory);
       SegmentMemory memory = memory(segment, arena, backing, kind);
       if (kind == Kind.SYNCED) {
-        // Otherwise pages are brought in together, by the megabyte; and what came together the
-        // kernel also writes together, whichever byte of it was stored to.
+        // Otherwise the kernel reads pages by the megabyte, and writes together what it read
+        // together, whichever byte of it was stored to.
         memory.readAlone(true);
       }
       done = true;
@@ -318,8 +320,7 @@ final class MappedFile {
   }
 
   /**
-   * A store whose disk ran full must open all the same: tried on one of its files, which this does
-   * not change.
+   * A store must open although its disk is full: tries one of its files, and changes nothing in it.
    */
   private static boolean isDaxThoughFull(OpenDirectory directory, int error) throws IOException {
     for (String name : directory.names()) {

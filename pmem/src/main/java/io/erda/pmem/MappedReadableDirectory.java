@@ -32,7 +32,7 @@ public final class MappedReadableDirectory implements ReadableDirectory {
    * Opens the directory; looks at no file yet.
    *
    * @throws java.nio.file.NoSuchFileException when there is none
-   * @throws java.nio.file.NotDirectoryException when it is something else
+   * @throws java.nio.file.NotDirectoryException when the path is that of something else
    * @throws java.nio.file.AccessDeniedException when this user may not get there
    */
   public static MappedReadableDirectory open(Path directory) throws IOException {
@@ -58,7 +58,7 @@ public final class MappedReadableDirectory implements ReadableDirectory {
     } catch (NoSuchFileException e) {
       throw e;
     } catch (FileSystemException e) {
-      // Without the right to write it is read as it lies there.
+      // Without the right to write, the file is read from the layer that has it.
     }
   }
 
@@ -173,7 +173,7 @@ public final class MappedReadableDirectory implements ReadableDirectory {
       return UncheckedMemory.ALL.get(WORD, at(offset));
     }
 
-    /** The mapping is this object's own, and is released by nobody else. */
+    /** Checks bounds and life: nothing but {@link #close} releases the mapping. */
     private void require(long offset, int bytes) {
       if (closed || offset < 0 || bytes < 0 || bytes > length - offset) {
         throw new IndexOutOfBoundsException(

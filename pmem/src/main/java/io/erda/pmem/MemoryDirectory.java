@@ -12,8 +12,8 @@ import java.util.List;
  */
 public interface MemoryDirectory extends AutoCloseable {
   /**
-   * Creates a memory of {@code length} zero bytes whose space is really there: no later store fails
-   * for want of it.
+   * Creates a memory of {@code length} zero bytes whose space is allocated: no later store fails
+   * for lack of it.
    *
    * @throws OutOfSpaceException when the file system has no room or a limit forbids it; nothing is
    *     left behind
@@ -45,14 +45,14 @@ public interface MemoryDirectory extends AutoCloseable {
   PersistentMemory open(String name) throws IOException;
 
   /**
-   * Makes a memory longer: zeros behind what it has, whose space is really there. Every length in
-   * between may be met after a crash. The length survives power failure where that is promised.
+   * Makes a memory longer by zeros whose space is allocated. After a crash it may have any length
+   * in between. The length survives power failure where that is promised.
    *
-   * <p>REQUIRES: this process has not opened it. Where other processes may have, as with files,
-   * their mappings go on to reach the same bytes.
+   * <p>REQUIRES: this process does not have it open. Mappings of a file by other processes go on to
+   * reach the same bytes.
    *
-   * @param length at least what it has
-   * @throws OutOfSpaceException when there is no room; it may be longer than before then
+   * @param length at least its present length
+   * @throws OutOfSpaceException when there is no room; the memory may be longer than before then
    */
   default void lengthen(String name, long length) throws IOException {
     String longer = name + ".longer";
@@ -81,8 +81,8 @@ public interface MemoryDirectory extends AutoCloseable {
   void rename(String from, String to) throws IOException;
 
   /**
-   * A number that is another one after the machine was started anew, so after every power failure;
-   * 0 where that can't be told.
+   * A number that changes with each start of the machine, so with each power failure; 0 where it is
+   * unknown.
    */
   default int boot() {
     return 0;
@@ -102,8 +102,8 @@ public interface MemoryDirectory extends AutoCloseable {
   void sync() throws IOException;
 
   /**
-   * After it, creations, renames and deletions survive power failure where the device can do that,
-   * whatever is promised otherwise. Costs as much as the device takes.
+   * Makes creations, renames and deletions so far survive power failure where the device can do
+   * that, even if the directory promises less. Waits for the device.
    */
   default void syncNames() throws IOException {
     sync();
@@ -117,8 +117,8 @@ public interface MemoryDirectory extends AutoCloseable {
   boolean lock() throws IOException;
 
   /**
-   * How much room there is for more, bytes, as far as that is known: others may take it. Costs a
-   * system call.
+   * How much room there is for more, bytes, as far as that is known: other programs may take it.
+   * Costs a system call.
    */
   default long usableBytes() {
     return Long.MAX_VALUE;
@@ -136,9 +136,9 @@ public interface MemoryDirectory extends AutoCloseable {
   Survives survives();
 
   /**
-   * Chooses what memories that are created or opened from now on promise: {@code wanted}, or what
-   * this directory has at no cost where that is more, or at all where it is less. REQUIRES: no
-   * memory is open. Changes no file.
+   * Chooses the promise of memories that are created or opened from now on: {@code wanted}, or a
+   * stronger one that costs this directory nothing, or a weaker one where it has no other.
+   * REQUIRES: no memory is open. Changes no file.
    *
    * @return {@link #survives()} from now on
    */
@@ -147,18 +147,17 @@ public interface MemoryDirectory extends AutoCloseable {
   }
 
   /**
-   * Why nothing here survives power failure, in words for a user: for where {@link #promise} gave
-   * less than was wanted.
+   * Why nothing here survives power failure, in words for a user, where {@link #promise} gave less
+   * than was wanted.
    */
   default String transience() {
     return "no disk holds them";
   }
 
   /**
-   * Gives everything that is here the promise of {@link #survives()}, whoever stored it and
-   * whatever was promised then: the bytes of every memory, their names, and the way to this
-   * directory. Another process may have left all of that in the page cache. Takes as long as the
-   * device takes; nothing where a process crash is all that is to be survived.
+   * Gives everything that is here the promise of {@link #survives()}: the bytes of every memory,
+   * their names, and the path to this directory. Another process may have left all of that in the
+   * page cache. Waits for the device; does nothing where only a process crash is to be survived.
    */
   void makeDurable() throws IOException;
 

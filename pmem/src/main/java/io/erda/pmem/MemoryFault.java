@@ -2,10 +2,10 @@ package io.erda.pmem;
 
 /**
  * A load or store met a page of mapped memory that is not there: its file was shortened, or the
- * file system is full or failed. {@link MemoryGuard} gives it. Which file it is, and what the
- * kernel's error is, the owner of the mapping finds out: {@link MappedFault}.
+ * file system is full or failed. {@link MemoryGuard} gives it. The owner of the mapping finds out
+ * the file and the kernel's error: {@link MappedFault}.
  *
- * <p>Thrown on where the memory is not the guard's owner's, it is met by the guard around.
+ * <p>An owner whose memory is intact throws it on to the guard around its own.
  */
 public final class MemoryFault extends InternalError {
   private static final long serialVersionUID = 1L;

@@ -5,7 +5,7 @@ import java.lang.invoke.VarHandle;
 
 /**
  * Guards loads from and stores to mapped memory that may go away, and is the one place that catches
- * what the JVM throws then. For the thread that works; each owner has its own.
+ * the JVM's error. One thread; each owner has a guard of its own.
  *
  * <p><b>Why.</b> A file that somebody shortened while it was mapped raises SIGBUS at the next load
  * or store behind its new end, and so does a store that a full file system has no page for. The JVM
@@ -13,21 +13,20 @@ import java.lang.invoke.VarHandle;
  * later point of its own choice, in compiled code often many statements later, in somebody else's
  * work.
  *
- * <p><b>How.</b> Work on such memory is given to the guard, which waits at its end until a fault
- * has come to light: the work is known then to have met none, or its outcome is the {@link
- * MemoryFault}. Work that uses what it loaded before it ends, or is to leave the rest undone, calls
- * {@link #surface} in between; so does work that is not guarded itself, before what comes behind
- * it. What was met earlier without a guard is met here, so whoever receives a fault asks whether
- * his memory is gone, and throws it on where it is not. The JVM's own CRC32C, and the interpreter's
- * compare-and-swap, end the process where memory is missing: a load of each page and {@link
- * #surface} come before them.
+ * <p><b>How.</b> The guard runs work on such memory, and at its end waits until a pending fault is
+ * thrown: the work met none, or its outcome is the {@link MemoryFault}. Work that uses loaded bytes
+ * before it ends, or must stop at a fault, calls {@link #surface} in between; so does unguarded
+ * work at its end. A fault of earlier, unguarded work is thrown here too, so an owner that receives
+ * a fault checks whether its memory is gone, and throws the fault on where it is not. The JVM's own
+ * CRC32C, and the interpreter's compare-and-swap, end the process where memory is missing: load
+ * each page and call {@link #surface} before them.
  *
  * <p><b>Costs.</b> About a nanosecond, and no allocation where work is a constant, such as {@code
- * Session::poll}, that gets what it works on as its argument. The JVM throws at safepoint polls,
- * and the end of a turn of a loop that is not counted has one, whichever compiler made the code.
+ * Session::poll}, that gets its object as an argument. The JVM throws at safepoint polls, and the
+ * end of a turn of a loop that is not counted has one, whichever compiler made the code.
  */
 public final class MemoryGuard {
-  /** What work is said to return that met a fault. No work returns it by itself. */
+  /** The result of work that met a fault. No work returns it by itself. */
   public static final int FAULT = Integer.MIN_VALUE;
 
   /** How the JVM's message begins, whichever compiler made the code that met the fault. */
@@ -49,7 +48,7 @@ public final class MemoryGuard {
     void run(C on) throws X;
   }
 
-  /** Work that has one; null where there is none. */
+  /** Work that has a result, which may be null. */
   @FunctionalInterface
   public interface Finding<C, T, X extends Exception> {
     T find(C on) throws X;
@@ -62,8 +61,8 @@ public final class MemoryGuard {
   }
 
   /**
-   * The same, with what an access to memory is described by. What each argument stands for, such as
-   * a place, a length or a value, is between caller and work.
+   * Work with the arguments of an access to memory. Caller and work agree what each number is, such
+   * as a place, a length or a value.
    */
   @FunctionalInterface
   public interface Access<C, A> {
@@ -88,7 +87,7 @@ public final class MemoryGuard {
     }
   }
 
-  /** Returns what work found; null also where it met a fault. */
+  /** Returns the result of work; null also where it met a fault. */
   public <C, T, X extends Exception> T find(C on, Finding<? super C, T, X> work) throws X {
     try {
       T found = work.find(on);
@@ -101,7 +100,7 @@ public final class MemoryGuard {
     }
   }
 
-  /** Returns what work returned; {@link #FAULT} where it met one. */
+  /** Returns the result of work; {@link #FAULT} where it met one. */
   public <C> int step(C on, Step<? super C> work) {
     try {
       int result = work.run(on);
@@ -130,12 +129,12 @@ public final class MemoryGuard {
     }
   }
 
-  /** What the last work met that met a fault; after {@link #find} null where that met none. */
+  /** The fault of the last work that met one; null after a {@link #find} that met none. */
   public MemoryFault fault() {
     return fault;
   }
 
-  /** Other errors of the JDK's, such as those of a selector's system calls, are the program's. */
+  /** Throws on other errors of the JDK, such as those of a selector's system calls. */
   private int take(InternalError e) {
     if (!isFault(e)) {
       throw e;
@@ -145,8 +144,8 @@ public final class MemoryGuard {
   }
 
   /**
-   * Whether an error says that a page of mapped memory was not there: one that was thrown where
-   * nobody guarded, too.
+   * Whether an error says that a page of mapped memory was missing, whether or not a guard caught
+   * it.
    */
   public static boolean isFault(Throwable error) {
     return error instanceof MemoryFault

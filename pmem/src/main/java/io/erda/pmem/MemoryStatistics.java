@@ -5,12 +5,12 @@ package io.erda.pmem;
  *
  * @param stores puts and word stores that stored at least one byte
  * @param bytesStored bytes that were written, whatever was there
- * @param bytesChanged bytes among them that differ from what was there: what media that compare
- *     before they write program (differential writes; the measure of table 1 of the Erda paper is
- *     {@code bytesStored} per operation)
+ * @param bytesChanged those of them that differ from the former bytes: media that compare before
+ *     they write program only these (differential writes; the measure of table 1 of the Erda paper
+ *     is {@code bytesStored} per operation)
  * @param flushes flushes of at least one byte
- * @param linesFlushed cache lines of {@value #LINE_BYTES} bytes that those touched, each as often
- *     as it was flushed
+ * @param linesFlushed cache lines of {@value #LINE_BYTES} bytes that the flushes touched, each as
+ *     often as it was flushed
  * @param drains drains
  */
 public record MemoryStatistics(

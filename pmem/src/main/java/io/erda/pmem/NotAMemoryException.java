@@ -4,8 +4,8 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 
 /**
- * What has the name of a memory is there, and is none: an empty file, a directory, a device. A file
- * that can't be opened or mapped for another reason may well be one.
+ * The name of a memory is that of something else: an empty file, a directory, a device. Not thrown
+ * for a file that can't be opened or mapped for another reason: it may be a memory.
  */
 public final class NotAMemoryException extends FileSystemException {
   private static final long serialVersionUID = 1L;

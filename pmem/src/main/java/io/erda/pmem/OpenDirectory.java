@@ -19,10 +19,10 @@ import java.util.Map;
 
 /**
  * A directory that was opened once. Everything in it is found relative to the open directory, by
- * one plain name, and a symbolic link is not followed: whoever renames the directory, puts another
- * one in its place or points a link elsewhere can't make this process use other files.
+ * one plain name, and a symbolic link is not followed: this process goes on to use the same files
+ * when the directory is renamed, another one takes its place, or a link points elsewhere.
  *
- * <p>Paths serve messages alone, and {@link #strayed}.
+ * <p>Paths serve only messages and {@link #strayed}.
  *
  * <p>Owns a descriptor. Any thread may call any method as long as the directory is open.
  */
@@ -44,7 +44,7 @@ public final class OpenDirectory implements AutoCloseable {
    *
    * @param path where symbolic links are followed, now and never again
    * @throws NoSuchFileException when there is none
-   * @throws NotDirectoryException when it is something else
+   * @throws NotDirectoryException when the path is that of something else
    * @throws java.nio.file.AccessDeniedException when it can't be read
    */
   public static OpenDirectory open(Path path) throws IOException {
@@ -52,8 +52,8 @@ public final class OpenDirectory implements AutoCloseable {
   }
 
   /**
-   * The same for somebody who need not be allowed to read the directory: it can be neither listed,
-   * locked nor synchronised.
+   * The same without the right to read the directory, which then can be neither listed, locked nor
+   * synchronised.
    */
   public static OpenDirectory openToPass(Path path) throws IOException {
     return open(path, Libc.O_PATH);
@@ -98,14 +98,14 @@ public final class OpenDirectory implements AutoCloseable {
     return Path.of("/proc/self/fd/" + descriptor);
   }
 
-  /** What is done with a file that is open. */
+  /** Uses an open file. */
   interface Use<T> {
     T with(FileChannel channel) throws IOException;
   }
 
   /**
    * Opens, once more, the file that a descriptor has open, for as long as it is used. An error of
-   * its close(2) is not told: what was mapped stays mapped, and nothing is written by the channel.
+   * close(2) is ignored: mappings stay, and nothing is written by the channel.
    */
   static <T> T withChannel(int descriptor, boolean toWrite, Use<T> use) throws IOException {
     FileChannel channel =
@@ -120,12 +120,12 @@ public final class OpenDirectory implements AutoCloseable {
       try {
         channel.close();
       } catch (IOException e) {
-        // It was open to be mapped alone.
+        // The channel only served to map the file.
       }
     }
   }
 
-  /** The descriptor, which stays this object's: for calls to the C library. */
+  /** The descriptor, for calls to the C library. This object closes it. */
   public int descriptor() {
     return descriptor;
   }
@@ -134,7 +134,7 @@ public final class OpenDirectory implements AutoCloseable {
    * A descriptor of a plain file.
    *
    * @throws NoSuchFileException when there is none
-   * @throws FileSystemException also when it is something else
+   * @throws FileSystemException also when the name is that of something else
    */
   int open(String name, boolean toWrite) throws IOException {
     // O_NONBLOCK: opening a pipe must not wait for its other end.
@@ -263,8 +263,8 @@ public final class OpenDirectory implements AutoCloseable {
   }
 
   /**
-   * A memory of this directory that has a hard link somewhere else, so that whoever uses the other
-   * name changes it here too; null when there is none. Costs a system call for each file.
+   * A memory of this directory that has a hard link somewhere else, so that changes under the other
+   * name change it here too; null when there is none. Costs a system call for each file.
    */
   public String hardLinked() throws IOException {
     Map<FileStatus, List<String>> shared = new HashMap<>();
@@ -309,7 +309,10 @@ public final class OpenDirectory implements AutoCloseable {
     return status == null ? Long.MAX_VALUE : status.usableBytes();
   }
 
-  /** The same, with what the file system reserves for some users: surely nobody gets more. */
+  /**
+   * The same, with the bytes that the file system reserves for some users: the most anybody can
+   * get.
+   */
   long unallocatedBytes() {
     FileSystemStatus status = fileSystem();
     return status == null ? Long.MAX_VALUE : status.unallocatedBytes();
@@ -321,7 +324,7 @@ public final class OpenDirectory implements AutoCloseable {
     return status == null ? Long.MAX_VALUE : status.totalBytes();
   }
 
-  /** Whether a file that is opened to write may become another file than those who read have. */
+  /** Whether opening a file to write may make a copy of it, which earlier readers do not see. */
   boolean isOfLayers() {
     FileSystemStatus status = FileSystemStatus.of(descriptor);
     return status != null && status.type() == OVERLAYFS;
@@ -348,7 +351,7 @@ public final class OpenDirectory implements AutoCloseable {
 
   /**
    * Looks whether the path by which the directory was opened still leads to it. Null when it does,
-   * and where that can't be told, because somebody took away the right to go there for example.
+   * or when that can't be found out, for example because this user may no longer pass the path.
    * Costs a system call.
    */
   public Stray strayed() {

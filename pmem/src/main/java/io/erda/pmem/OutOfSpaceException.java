@@ -22,7 +22,7 @@ public final class OutOfSpaceException extends IOException {
     this.ofFileSize = ofFileSize;
   }
 
-  /** Whether the file system has room, and a single file may not be as large as was asked for. */
+  /** Whether the file system has room, and a limit on the size of one file was met. */
   public boolean isOfFileSize() {
     return ofFileSize;
   }

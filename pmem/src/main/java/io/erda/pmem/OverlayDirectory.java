@@ -16,21 +16,21 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A directory of files for somebody who looks and changes nothing. What is stored, created, renamed
- * or deleted through it happens in the memory of this process alone, and is gone when it is closed.
- * Permission to read is enough, and so is a file system that is mounted read-only.
+ * A directory of files to inspect. Stores, creations, renames and deletions through it happen in
+ * the memory of this process alone, and are gone when it is closed. Permission to read is enough,
+ * and so is a file system that is mounted read-only.
  *
  * <p>Each file is mapped privately, so a page costs memory of its own from the first store to it
- * on. What other processes store into the pages before that is seen. {@link #lock()} is shared: it
- * excludes owners ({@link MappedDirectory#lock()}), not others who look.
+ * on. Until then, stores of other processes to the page are seen. {@link #lock()} is shared: it
+ * excludes owners ({@link MappedDirectory#lock()}), not other inspectors.
  *
- * <p>Promises whatever is asked for, so that whoever opens it takes the same way as over the files;
- * there is nothing that a failure could take.
+ * <p>Promises whatever is asked for, so that a store runs the same code as over the files; a
+ * failure has nothing to destroy.
  */
 public final class OverlayDirectory implements MemoryDirectory {
-  /** The bytes of a name, once somebody opened or created it. */
+  /** The bytes under a name; null until it is first opened or created. */
   private static final class Layer {
-    /** The file's name when it was found here; it may have another one in this view by now. */
+    /** The file's name in the directory; it may have another one in this view. */
     final String file;
 
     MemorySegment bytes;
@@ -66,7 +66,7 @@ public final class OverlayDirectory implements MemoryDirectory {
 
   private final Set<OverlayMemory> opened = ConcurrentHashMap.newKeySet();
 
-  /** Null until somebody asks: whoever locks does that before, and then finds no owner at work. */
+  /** Null until first used: an inspector locks before that, so that no owner is at work. */
   private TreeMap<String, Layer> layers;
 
   private Survives survives = Survives.PROCESS_CRASH;
@@ -81,14 +81,14 @@ public final class OverlayDirectory implements MemoryDirectory {
    * Opens a directory that can be read.
    *
    * @throws NoSuchFileException when there is none
-   * @throws java.nio.file.NotDirectoryException when it is something else
+   * @throws java.nio.file.NotDirectoryException when the path is that of something else
    * @throws java.nio.file.AccessDeniedException when it cannot be read
    */
   public static OverlayDirectory open(Path directory) throws IOException {
     return new OverlayDirectory(OpenDirectory.open(directory));
   }
 
-  /** The directory itself, which stays this object's. */
+  /** The open directory, which this object closes. */
   public OpenDirectory opened() {
     return directory;
   }
@@ -209,7 +209,7 @@ public final class OverlayDirectory implements MemoryDirectory {
     requireOpen();
   }
 
-  /** Shared with others who look; false when an owner has the directory. */
+  /** Shared with other inspectors; false when an owner has the directory. */
   @Override
   public boolean lock() throws IOException {
     requireOpen();

@@ -9,10 +9,10 @@ import java.lang.foreign.MemorySegment;
  * #putLongRelease}: an implementation may count, delay or lose stores, and a store that bypasses it
  * is a defect. An implementer owes: {@code putLongRelease} is one atomic 8-byte store with release
  * semantics; {@code put} never tears an 8-aligned word that lies whole in its range when the source
- * is native memory and agrees with the destination mod 8 (nothing of ours leans on it: words that
- * readers look at go through {@code putLongRelease}, all else has a checksum; the simulation loses
- * stores word by word because of it); what was flushed before a {@link #drain()} has, after it, the
- * promise of {@link #survives()}; what was not may or may not survive, word by word.
+ * is native memory and agrees with the destination mod 8 (Erda does not depend on it: words that
+ * readers look at go through {@code putLongRelease}, all else has a checksum; but the simulation
+ * loses stores word by word because of it); bytes that were flushed before a {@link #drain()} have
+ * the promise of {@link #survives()} after it; other bytes may or may not survive, word by word.
  *
  * <p>Stores by several threads are allowed to disjoint places. {@code flush} and {@code drain} of
  * one thread cover that thread's stores. The creator owns the memory and closes it; {@link
@@ -62,16 +62,17 @@ public interface PersistentMemory extends AutoCloseable {
   default void populate(long offset, long length) {}
 
   /**
-   * Says that a range is loaded soon, from its beginning to its end: what of it is not in memory is
-   * read meanwhile. A hint, which takes as long as the kernel needs to find memory for it: to be
-   * given by pieces of some hundred KiB, of which it may read less otherwise. From any thread.
+   * Says that a range is loaded soon, from its beginning to its end, so that its missing pages are
+   * read meanwhile. A hint, which takes as long as the kernel needs to find memory. To be given by
+   * pieces of some hundred KiB: of a longer range the kernel may read only the beginning. From any
+   * thread.
    */
   default void readAhead(long offset, long length) {}
 
   /**
-   * Gives the pages of a range back: the memory is of no use any more, and what lies there is lost,
-   * for every process that maps it; loads then find zeros or what was there. A hint: fails
-   * silently. So that closing a large memory whose name is gone takes no long time in the end.
+   * Gives back the pages of a range that nobody uses any more: its bytes are lost for every process
+   * that maps it, and loads find zeros or the former bytes. A hint: fails silently. It makes
+   * closing a large memory whose name is gone quick.
    */
   default void discard(long offset, long length) {}
 
@@ -85,10 +86,7 @@ public interface PersistentMemory extends AutoCloseable {
    */
   boolean visibleBeforeDurable();
 
-  /**
-   * Whether a drain waits for a device, and another thread may as well do it: {@link #drain()} may
-   * be called by any thread then.
-   */
+  /** Whether a drain waits for a device. Then any thread may call {@link #drain()} for others. */
   default boolean drainWaitsForDevice() {
     return false;
   }

@@ -9,19 +9,19 @@ import java.util.function.LongSupplier;
 
 /**
  * Whether the kernel reads pages of mapped files ahead. It does by default: a page that is missing
- * brings its neighbours along, by the megabyte on some systems. As long as there is room that fills
- * memory quickly with what is asked for soon. Where the files are larger than memory, what nobody
- * asked for puts out what somebody will, and a get reads thousands of pages instead of one
- * (docs/decisions, "A store larger than memory"). So as soon as all that is mapped here does not
- * fit, each missing page is read alone.
+ * brings its neighbours along, by the megabyte on some systems. While there is room, that fills
+ * memory quickly with pages that are needed soon. Where the files are larger than memory, such
+ * neighbours displace pages that are needed, and a get reads thousands of pages instead of one
+ * (docs/decisions, "A store larger than memory"). So as soon as the mappings do not fit into
+ * memory, each missing page is read alone.
  *
  * <p>Any thread may call any method.
  */
 public final class ReadAhead {
-  /** JVMs and others need the rest, and where it is tight reading ahead does harm already. */
+  /** JVMs and other programs need the rest, and reading ahead does harm before memory is full. */
   private static final double SHARE_OF_MEMORY = 0.5;
 
-  /** So much fits everywhere, and nobody has to find out how much memory there is. */
+  /** So much fits everywhere, so the size of memory need not be found out. */
   private static final long SMALL_BYTES = 64L << 20;
 
   private static final long PAGE_BYTES = 4096;
@@ -62,7 +62,7 @@ public final class ReadAhead {
     this.bytesMax = bytesMax;
   }
 
-  /** Something is mapped, and stays so until {@link #unmapped}. */
+  /** Adds a mapping, until {@link #unmapped}. */
   public void mapped(Mapping mapping) {
     mappings.add(mapping);
     bytes.addAndGet(mapping.memory().byteSize());
@@ -70,8 +70,8 @@ public final class ReadAhead {
   }
 
   /**
-   * Something is not mapped any more. That there is room again is acted upon when something is
-   * mapped next, so that whoever closes a mapping may hold its lock.
+   * Removes a mapping. If there is room again, the next {@link #mapped} turns reading ahead on, and
+   * not this call, because its caller may hold the mapping's lock.
    */
   public void unmapped(Mapping mapping) {
     if (mappings.remove(mapping)) {
@@ -106,14 +106,14 @@ public final class ReadAhead {
     }
   }
 
-  /** A range is loaded soon, after others of which the same is said. Allocates nothing. */
+  /** A range is loaded soon, after those of earlier calls. Allocates nothing. */
   public void loadingSoon(MemorySegment memory, long offset, long length) {
     if (alone) {
       tell(memory, offset, length);
     }
   }
 
-  /** By pieces: of a longer one the kernel may read the beginning only. */
+  /** By pieces: of a longer range the kernel may read only the beginning. */
   private static void tell(MemorySegment memory, long offset, long length) {
     long end = memory.address() + offset + length;
     for (long from = memory.address() + offset & -PAGE_BYTES; from < end; from += PIECE_BYTES) {
@@ -121,7 +121,7 @@ public final class ReadAhead {
     }
   }
 
-  /** Tells the kernel, which is free not to care. */
+  /** Tells the kernel, which may ignore it. */
   static void advise(MemorySegment memory, boolean alone) {
     Libc.advise(memory.address(), memory.byteSize(), alone);
   }

@@ -3,17 +3,17 @@ package io.erda.pmem;
 import java.io.IOException;
 
 /**
- * The files of a directory as somebody sees them who may only read: nothing is created, changed or
- * locked through it, and its owner does not notice. What it shows may be stored to by the owner's
- * process at any time. One thread.
+ * The files of a directory for a process that may only read: nothing is created, changed or locked
+ * through it, and its owner does not notice. The owner's process may store to the files at any
+ * time. One thread.
  */
 public interface ReadableDirectory extends AutoCloseable {
   /** Where a directory is looked for. */
   @FunctionalInterface
   interface Place {
     /**
-     * Opens the directory that is there now. All files of it are found in that one, whatever takes
-     * its place later.
+     * Opens the directory that is there now, and finds all files in that one, even when another
+     * takes its place later.
      *
      * @throws java.nio.file.NoSuchFileException when there is none
      * @throws java.nio.file.AccessDeniedException when this user may not pass it
@@ -31,10 +31,9 @@ public interface ReadableDirectory extends AutoCloseable {
   ReadableFile open(String name) throws IOException;
 
   /**
-   * Has a file's name lead to the file that a writer will store to, as far as this user may: on a
-   * file system of layers (overlayfs) the first who opens a file to write makes a copy of it, and
-   * whoever opened it before never sees what is stored there. Elsewhere nothing happens. To be
-   * called before the file is opened.
+   * Makes a file's name lead to the file that a writer will store to, as far as this user may: on
+   * overlayfs the first opening to write makes a copy of the file, and earlier openings never see
+   * stores to the copy. Elsewhere nothing happens. To be called before the file is opened.
    */
   default void shareWithWriters(String name) throws IOException {}
 

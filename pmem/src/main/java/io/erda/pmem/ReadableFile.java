@@ -3,12 +3,11 @@ package io.erda.pmem;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A file that is mapped to be read, while another process may store into it. What was mapped stays
- * mapped, and shows what lies in that file, when the name goes or becomes another file's. One
- * thread.
+ * A file that is mapped to be read, while another process may store into it. The mapping goes on to
+ * show the same file when the name is removed or given to another file. One thread.
  *
- * <p>A load of what somebody cut off the file meets a fault, of which the JVM tells later: {@link
- * MemoryGuard}.
+ * <p>A load behind the end of a file that was shortened meets a fault, which the JVM throws later:
+ * {@link MemoryGuard}.
  */
 public interface ReadableFile extends AutoCloseable {
   /** The name that it was opened by. */
@@ -27,8 +26,8 @@ public interface ReadableFile extends AutoCloseable {
   void load(long offset, MemorySegment to, long toOffset, int length);
 
   /**
-   * Loads an 8-aligned word for nothing but to bring it near; what it returns means nothing, and is
-   * there so that the load is not left out.
+   * Loads a word only to bring it into the processor's cache. The result means nothing; it keeps
+   * the compiler from leaving the load out.
    */
   default long glimpse(long offset) {
     return 0;

@@ -66,7 +66,7 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
    */
   @Override
   public final void put(long offset, MemorySegment source, long sourceOffset, long length) {
-    // What was met before, by whomever, is none of this store's.
+    // A fault of an earlier load or store is not this store's.
     faults.surface();
     if (faults.access(COPY, this, source, sourceOffset, offset, length, 0) == MemoryGuard.FAULT) {
       storeAgain(COPY, source, sourceOffset, offset, length);
@@ -82,7 +82,7 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
     }
   }
 
-  /** A store met a fault: it is done again, as often as its pages can be stored to by now. */
+  /** Repeats a store that met a fault, as long as its pages can be stored to now. */
   private void storeAgain(
       MemoryGuard.Access<SegmentMemory, MemorySegment> store,
       MemorySegment from,
@@ -95,7 +95,7 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
         return;
       }
     }
-    // Nothing is wrong here: it was the memory that the bytes come from.
+    // This memory is sound: the fault was in the memory that the bytes come from.
     throw faults.fault();
   }
 
@@ -122,16 +122,15 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
   }
 
   /**
-   * Keeps the order of stores, which is all there is to do: they leave in the order in which the
-   * compiler left them, and a kill of the process does not undo them. A release fence costs no
-   * instruction on x86.
+   * Only keeps the order of stores: the processor makes them in the order of the compiled code, and
+   * a kill of the process does not undo them. A release fence costs no instruction on x86.
    */
   @Override
   public void drain() {
     VarHandle.releaseFence();
   }
 
-  /** Holds the lock of closing, as populating does. */
+  /** Holds the lock of {@link #close}, as {@link #populate} does. */
   @Override
   public final synchronized void readAlone(boolean wanted) {
     if (arena.scope().isAlive()) {
@@ -140,7 +139,7 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
     }
   }
 
-  /** Says nothing where the kernel reads ahead by itself. */
+  /** Does nothing where the kernel reads ahead by itself. */
   @Override
   public final void readAhead(long offset, long length) {
     Objects.checkFromIndexSize(offset, length, segment.byteSize());
@@ -158,7 +157,10 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
     return Libc.willNeed(first, segment.address() + offset + length - first);
   }
 
-  /** Holds the lock of closing: the kernel gets an address, and must find our mapping there. */
+  /**
+   * Holds the lock of {@link #close}: the kernel gets an address, which must still be this
+   * mapping's.
+   */
   @Override
   public synchronized void populate(long offset, long length) {
     Objects.checkFromIndexSize(offset, length, segment.byteSize());

@@ -8,9 +8,9 @@ import java.util.concurrent.atomic.LongAdder;
  * Counts stores, flushes and drains. One counter may serve many memories and many threads, and be
  * read from any.
  *
- * <p>{@link CountedMemory} calls it; so may whoever stores to the same memory by another way, as a
- * client's device does. A store is counted before it is made, because it is compared with what is
- * there. Counts of stores that race for the same bytes are approximate in {@link
+ * <p>{@link CountedMemory} calls it; so may other code that stores to the same memory, such as a
+ * client's device. A store is counted before it is made, because it is compared with what is there.
+ * Counts of stores that race for the same bytes are approximate in {@link
  * MemoryStatistics#bytesChanged()} alone.
  */
 public final class StoreCounter {

@@ -8,11 +8,11 @@ import java.util.Objects;
 /**
  * A shared mapping of an ordinary file that {@link #drain()} writes to the device with msync(2).
  *
- * <p>{@code flush} notes from where to where something was flushed; {@code drain} takes all of it,
- * whoever flushed it, with one call: the kernel finds the dirty pages in between by itself, and a
- * second call would wait for the device a second time. Drains come one after the other, so a thread
- * whose bytes another one took waits until they are written, and usually finds its own work done
- * (group commit).
+ * <p>{@code flush} notes the range that was flushed; {@code drain} writes all of it with one call,
+ * whichever threads flushed it: the kernel finds the dirty pages in between by itself, and a second
+ * call would wait for the device a second time. Drains come one after the other, so a thread whose
+ * bytes another one is writing waits for that, and then usually has nothing left to write (group
+ * commit).
  *
  * <p>After a failed msync the kernel may have dropped what it could not write, and the next msync
  * would succeed over it. So the first failure is final: every later drain throws it again.
@@ -30,7 +30,7 @@ final class SyncedMemory extends SegmentMemory {
   private final Object draining = new Object();
   private final Object noting = new Object();
 
-  /** Whole pages that were flushed, and what lies between them; empty when the end is 0. */
+  /** The range of whole pages that were flushed, with the gaps; empty when the end is 0. */
   private long dirtyStart;
 
   private long dirtyEnd;
@@ -59,9 +59,9 @@ final class SyncedMemory extends SegmentMemory {
   }
 
   /**
-   * {@inheritDoc} Writes the range to the device too: whoever is the first to write a page of space
-   * that was only allocated waits for the file system's journal as well. Drains wait meanwhile, for
-   * the kernel tells a failure to one caller alone.
+   * {@inheritDoc} Writes the range to the device too: the first write of a page whose space was
+   * only allocated waits for the file system's journal as well. Drains wait meanwhile, because the
+   * kernel tells a failure to one caller alone.
    */
   @Override
   public synchronized void populate(long offset, long length) {
@@ -71,7 +71,7 @@ final class SyncedMemory extends SegmentMemory {
         try {
           sync(offset & -PAGE, Math.min(offset + length, segment().byteSize()));
         } catch (UncheckedIOException e) {
-          // The next drain tells.
+          // The next drain throws it.
         }
       }
     }

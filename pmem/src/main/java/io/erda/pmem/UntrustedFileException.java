@@ -3,9 +3,8 @@ package io.erda.pmem;
 import java.nio.file.FileSystemException;
 
 /**
- * A file that may be another than the one that was meant: a symbolic link, something that is no
- * plain file, or a file of somebody else. Whoever put it there could have this process read or
- * write a file of its own user's.
+ * A file that may not be the intended one: a symbolic link, something that is no plain file, or
+ * another user's file. It could make this process read or write another file of its own user.
  */
 public final class UntrustedFileException extends FileSystemException {
   private static final long serialVersionUID = 1L;

@@ -2,7 +2,7 @@ package io.erda.pmem;
 
 /**
  * A file system takes no change (EROFS): it was mounted so, or the kernel made it so because its
- * device or its structure failed. That is not over by waiting.
+ * device or its structure failed. Waiting does not help.
  */
 public final class UnwritableFileSystemException extends FailedFileSystemException {
   private static final long serialVersionUID = 1L;

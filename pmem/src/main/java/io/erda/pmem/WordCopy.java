@@ -11,8 +11,8 @@ import java.util.Objects;
  * the range, wherever that is, below 64 bytes, and units as small as one byte above, unless
  * addresses and length are multiples of 8 (then {@code Unsafe.copyMemory} promises long units, and
  * the pieces are aligned). So a range is cut into at most 7 bytes of head, an aligned body, and at
- * most 7 bytes of tail. Other sources are copied as they come: nothing is promised for them, and
- * word by word would be six times slower.
+ * most 7 bytes of tail. Nothing is promised for other sources, which are copied in one call: word
+ * by word would be six times slower.
  */
 final class WordCopy {
   private WordCopy() {}

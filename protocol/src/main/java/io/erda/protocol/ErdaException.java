@@ -28,7 +28,7 @@ public abstract sealed class ErdaException extends RuntimeException {
     super(oneLine(message), cause);
   }
 
-  /** Whatever a peer or a user said may be in it: no line ends, nothing that a terminal obeys. */
+  /** Replaces line ends and terminal controls, because a peer or a user may have given the text. */
   private static String oneLine(String message) {
     return message == null ? null : CONTROLS.matcher(message).replaceAll("?");
   }
@@ -47,11 +47,11 @@ public abstract sealed class ErdaException extends RuntimeException {
 
   /**
    * A put or delete was sent, and no answer came before the connection ended, or the store's files
-   * failed while it was done. It is never replayed.
+   * failed during it. It is never replayed.
    *
-   * <p>{@link #isFinal()} says whether this is the last word. The client takes back what the server
-   * had not begun with, and then knows that it never takes effect ({@link Unavailable}). What is
-   * left was in the server's hands.
+   * <p>{@link #isFinal()} says whether it may still take effect. The client withdraws an operation
+   * that the server had not begun: that one never takes effect ({@link Unavailable}). The server
+   * had begun all others.
    */
   public static final class OutcomeUnknown extends ErdaException {
     private static final long serialVersionUID = 1L;
@@ -90,11 +90,11 @@ public abstract sealed class ErdaException extends RuntimeException {
      *       effect when the server goes on, or when the next one recovers the store
      *   <li>the network was cut, or the server's host is gone: until the server has noticed the end
      *       of the connection, or the next one has recovered the store
-     *   <li>the client was closed before it heard what the server had made of it: a server that
-     *       runs has decided it a moment later
+     *   <li>the client was closed before the answer came: a running server decides the operation a
+     *       moment later
      *   <li>somebody shortened the file that client and server exchange messages in: as above
-     *   <li>the store's files failed while it was done, as the message says where the answer
-     *       arrived: when the store is opened the next time
+     *   <li>the store's files failed during the operation (if the answer arrived, the message says
+     *       so): it may take effect when the store is opened the next time
      * </ul>
      */
     public boolean isFinal() {
@@ -104,8 +104,8 @@ public abstract sealed class ErdaException extends RuntimeException {
 
   /**
    * Client and store do not fit: version, promise, another store than before, the secret,
-   * permissions, a peer that is none of Erda's; or an application has the store open for itself.
-   * The message says which.
+   * permissions, a peer that is not Erda's; or an application has the store open for itself. The
+   * message says which.
    */
   public static final class Refused extends ErdaException {
     private static final long serialVersionUID = 1L;
@@ -126,7 +126,9 @@ public abstract sealed class ErdaException extends RuntimeException {
       DISK,
       CONNECTIONS,
 
-      /** What the server gives one client, or all clients of one user; the message says of what. */
+      /**
+       * The server's limit for one client, or for all clients of one user; the message names it.
+       */
       QUOTA
     }
 
@@ -144,11 +146,10 @@ public abstract sealed class ErdaException extends RuntimeException {
 
   /**
    * The store takes no more puts and deletes because its files failed; the message says how. The
-   * key is untouched, reads go on. Trying again is in vain until somebody has looked after the
-   * files and the server was started again.
+   * key is untouched, reads go on. Trying again fails until the files were repaired and the server
+   * was started again.
    *
-   * <p>Or the client is one that only reads, and was asked for something else: then nothing was
-   * sent to anybody.
+   * <p>Or the client is one that only reads, and was asked to write: then nothing was sent.
    */
   public static final class ReadOnly extends ErdaException {
     private static final long serialVersionUID = 1L;

@@ -1,15 +1,15 @@
 package io.erda.protocol;
 
 /**
- * Errors of the JVM that are about the machine or the installation, and do not say so: what they
- * mean in one line, with what mends it.
+ * Explains errors of the JVM that are about the machine or the installation and do not say so: the
+ * cause and the remedy in one line.
  */
 public final class JvmErrors {
   private static final String DENIED = IllegalCallerException.class.getName();
 
   private JvmErrors() {}
 
-  /** One line for a user, or null when it is no such error. */
+  /** One line for a user; null for any other error. */
   public static String explain(Throwable error) {
     for (Throwable each = error; each != null; each = each.getCause()) {
       if (each instanceof IllegalCallerException || says(each, DENIED)) {
@@ -46,7 +46,7 @@ public final class JvmErrors {
     };
   }
 
-  /** The same, or what the error says itself; an error of Erda's says it without its type. */
+  /** The same, or the error's own text, which for an {@link ErdaException} is its message alone. */
   public static String tell(Throwable error) {
     String explained = explain(error);
     if (explained != null) {

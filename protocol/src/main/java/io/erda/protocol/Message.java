@@ -45,15 +45,15 @@ import java.util.Arrays;
  *          response   24 existed 4 | 28 zero 4. A delete that takes no space in the log, for when there is none
  * CLEAN    request    24 head 4 (−1: all) | 28 zero 4. Every region of the head that holds something dead is to be cleaned
  *          response   (header alone): OK, it is noted; the figure cleaner.asked says when it is done
- * LEFT     request    24 epoch 8. Nothing is used any more that the map of this epoch does not name: no READ or WRITE of it
- *                     is under way or will begin, nothing of it is mapped
+ * LEFT     request    24 epoch 8. The client uses nothing that the map of this epoch does not name: no READ or WRITE of it
+ *                     is under way or will begin, and it is not mapped
  *          response   (header alone)
  * ANNOUNCE request    24 reservation ID 8 | 32 offset 4 | 36 object bytes, unpadded 4 | 40 head 4 | 44 flags 4 (of PUBLISH)
  *                     48 key length 4 | 52 zero 4 | 56 key; with bit 2: 56 length 4 | 60 zero 4 | 64 hash 16 | 80 key.
  *                     In stores of the put mode announce alone
  *          response   24 existed 4 (1: the key had a value before) | 28 awaited 4 (1: the key's word names the place, and the
  *                     object is to be written there; 0: there is nothing to delete); CONFLICT: the condition does not hold
- * REPORT   request    24 key word 8 | 32 offset 4 | 36 zero 4. What a pending word names there was not whole when it was read
+ * REPORT   request    24 key word 8 | 32 offset 4 | 36 zero 4. The object that a pending word names there was not whole when the client read it
  *          response   (header alone)
  * STATS    request    24 from 4 | 28 zero 4
  *          response   24 figures in all 4 | 28 first 4 | 32 count 4 | 36 zero 4 | 40 figures: value 8 | name length 1 | name
@@ -107,7 +107,7 @@ public final class Message {
   /** The hash, behind the length of what is expected. */
   public static final int EXPECTED_HASH = 8;
 
-  /** Of a request with {@link #FLAG_IF_EQUAL}. */
+  /** Bytes of a request with {@link #FLAG_IF_EQUAL}. */
   public static final int PUBLISH_IF_EQUAL_BYTES = BODY + 48;
 
   /** The object is a tombstone. */

@@ -15,8 +15,8 @@ public final class Protocol {
   public static final int KEY_BYTES_MAX = 2048;
 
   /**
-   * The most requests of one connection that may be out, without a response: so many receives the
-   * server keeps posted.
+   * The most requests of one connection that may be without a response: the server keeps so many
+   * receives posted.
    */
   public static final int REQUESTS_MAX = 32;
 

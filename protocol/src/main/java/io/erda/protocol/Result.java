@@ -22,7 +22,7 @@ public final class Result {
   /** What lies at the place is not a valid object for it. The key is untouched. */
   public static final int INVALID_OBJECT = 5;
 
-  /** The key's newest object is damaged; nothing that is right can be told. */
+  /** The key's newest object is damaged; no right answer is possible. */
   public static final int DAMAGED = 6;
 
   /** Longer than the store takes. */
@@ -38,28 +38,28 @@ public final class Result {
   public static final int READ_ONLY = 9;
 
   /**
-   * The files of the store failed while it was done: it may have taken effect, now or at the next
-   * start. The response says why.
+   * The files of the store failed during the request: it may take effect, now or at the next start.
+   * The response says why.
    */
   public static final int FAILED = 10;
 
   /** No file could be made for another region just now; the response says why. */
   public static final int NOT_NOW = 11;
 
-  /** The head that was named is none of the store's. */
+  /** The store has no head with the number in the request. */
   public static final int NO_SUCH_HEAD = 12;
 
   /** The server was told not to clean the log. */
   public static final int NO_CLEANING = 13;
 
-  /** The key has another value than the request is for. The key is untouched. */
+  /** The key's value does not meet the condition of the request. The key is untouched. */
   public static final int CONFLICT = 14;
 
   /** A put of this key is not decided yet: nothing was done, ask again in a moment. */
   public static final int UNDECIDED = 15;
 
   /**
-   * The client, or its user, has all that the server gives one; the response says of what. Nothing
+   * The client, or its user, has reached a limit of the server, which the response names. Nothing
    * was done.
    */
   public static final int OVER_QUOTA = 16;

@@ -34,7 +34,7 @@ public final class Root {
   public static final int LAYOUT_VERSION_OFFSET = 24;
   public static final int BOOT_OFFSET = 32;
 
-  /** Bytes of all words that mean something: a map is read between two looks at them. */
+  /** Bytes of all words that are in use: a map is read between two reads of them. */
   public static final int WORDS_BYTES = 40;
 
   private static final VarHandle WORD =
@@ -56,7 +56,7 @@ public final class Root {
     return (long) WORD.getAcquire(memory, base + LAYOUT_VERSION_OFFSET);
   }
 
-  /** What {@code MemoryDirectory.boot()} said where the incarnation began to serve. */
+  /** The value of {@code MemoryDirectory.boot()} when the incarnation began to serve. */
   public static long boot(MemorySegment memory, long base) {
     return (long) WORD.getAcquire(memory, base + BOOT_OFFSET);
   }

@@ -8,8 +8,8 @@ import java.util.UUID;
 import java.util.zip.CRC32C;
 
 /**
- * The beginning of the record that a server leaves when it is stopped cleanly. Little-endian; what
- * lies behind it are checksums of the files that the store had then.
+ * The beginning of the record that a server leaves when it is stopped cleanly. Little-endian;
+ * checksums of the files that the store had then follow.
  *
  * <pre>
  *   0  magic "ERDASTOP" 8 | 8  layout version 4 | 12  CRC32C of the whole file, this field as 0, 4
@@ -39,8 +39,8 @@ public final class StopHeader {
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   /**
-   * Why a record says nothing of a store; null when it was left by the last server that the store
-   * had.
+   * Why a record does not describe a store, in words; null when the last server of the store left
+   * it.
    *
    * @param record the whole file
    * @param incarnation of the store's root
@@ -66,7 +66,7 @@ public final class StopHeader {
         : null;
   }
 
-  /** The checksum of a record, which its checksum field has when it is whole. */
+  /** The checksum that the field of an undamaged record holds. */
   public static int checksum(MemorySegment record) {
     CRC32C crc = new CRC32C();
     for (long at = 0; at < record.byteSize(); at += STEP) {

@@ -18,12 +18,12 @@ public record StoreTables(
     long nextBuckets,
     int made,
     long bucketsLeast) {
-  // What stands for them in a superblock.
+  // Codes of the direction in a superblock.
   static final int NOT_RESIZED = 0;
   static final int DOUBLED = 1;
   static final int HALVED = 2;
 
-  /** Those of a new store. */
+  /** The table of a new store. */
   public static StoreTables first(long buckets) {
     return new StoreTables(1, buckets, 0, 0, 1, buckets);
   }
@@ -33,7 +33,7 @@ public record StoreTables(
     return nextGeneration != 0;
   }
 
-  /** Whether that other table is the smaller one. */
+  /** Whether the other table is the smaller one. */
   public boolean halving() {
     return nextGeneration != 0 && nextBuckets < buckets;
   }
@@ -43,7 +43,7 @@ public record StoreTables(
     return new StoreTables(generation, buckets, made + 1, ofNext, made + 1, bucketsLeast);
   }
 
-  /** All entries were moved: the other table is the table. */
+  /** All entries were moved: the other table is now the only one. */
   public StoreTables withNextAlone() {
     return new StoreTables(nextGeneration, nextBuckets, 0, 0, made, bucketsLeast);
   }
@@ -58,7 +58,7 @@ public record StoreTables(
     return !resizing() ? NOT_RESIZED : halving() ? HALVED : DOUBLED;
   }
 
-  /** The buckets of the other table that a superblock means; 0: of none. */
+  /** The buckets of the other table, by the code in a superblock; 0 where there is none. */
   static long nextBuckets(int code, long buckets) {
     return switch (code) {
       case NOT_RESIZED -> 0;

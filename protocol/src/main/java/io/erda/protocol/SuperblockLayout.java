@@ -19,7 +19,7 @@ import java.util.zip.CRC32C;
  * </pre>
  *
  * <p>Layout version 2 had zeros from 92 on: its tables were doubled only, into the one of the next
- * number. It is read as that; what is stored is the version of today.
+ * number. It can still be read; only the current version is stored.
  */
 public final class SuperblockLayout {
   /** The name of its file. */
@@ -40,13 +40,13 @@ public final class SuperblockLayout {
   private static final long MAGIC = 0x5250_5553_4144_5245L;
   private static final int CHECKSUM_OFFSET = 116;
 
-  /** Before tables were halved. */
+  /** The layout version before tables were halved. */
   private static final int VERSION_DOUBLED_ONLY = 2;
 
-  /** Below this a table is not halved where the superblock does not say how it began. */
+  /** The table is not halved below this where the superblock does not record a limit. */
   private static final long BUCKETS_LEAST_UNTOLD = 1 << 18;
 
-  // What stands for a promise; 0 for PROCESS.
+  // Codes of promises; 0 is PROCESS.
   private static final int POWER = 1;
   private static final int ATOMIC = 2;
 
@@ -59,9 +59,9 @@ public final class SuperblockLayout {
    * What one copy says.
    *
    * @param regionsMax the most regions that the store may have
-   * @param slots records of its region table, where the capacity was changed; 0: as many as that
-   * @param tables which there are, and what becomes of them
-   * @param promise what every acknowledged put survives
+   * @param slots records of its region table, where the capacity was changed; 0: {@code regionsMax}
+   * @param tables its tables, and whether entries are moved between them
+   * @param promise the failure that every acknowledged put survives
    * @param putMode how objects come to be versions of their keys
    */
   public record Fields(
@@ -121,8 +121,8 @@ public final class SuperblockLayout {
   }
 
   /**
-   * The newest whole copy. Nobody stores into the memory meanwhile: who reads what another process
-   * may be storing takes a copy of his own first.
+   * The newest whole copy. REQUIRES: nobody stores into the memory meanwhile; beside another
+   * process, a reader makes a copy of its own first.
    *
    * @throws ErdaException.Unusable for a store of another version, or with a promise or put mode
    *     that this program does not know
@@ -168,7 +168,7 @@ public final class SuperblockLayout {
     return version == Protocol.LAYOUT_VERSION || version == VERSION_DOUBLED_ONLY;
   }
 
-  /** Whether both copies have the layout version of today. */
+  /** Whether both copies have the current layout version. */
   public static boolean isOfToday(MemorySegment memory) {
     return memory.get(INT, 8) == Protocol.LAYOUT_VERSION
         && memory.get(INT, COPY_STRIDE + 8) == Protocol.LAYOUT_VERSION;
@@ -198,7 +198,7 @@ public final class SuperblockLayout {
         memory.get(LONG, at + 104));
   }
 
-  /** A promise that this program does not know must not be broken by it. */
+  /** Refuses a promise that this program does not know, because it could break it. */
   private static Promise promise(int code) {
     return switch (code) {
       case 0 -> Promise.PROCESS;
@@ -210,7 +210,7 @@ public final class SuperblockLayout {
     };
   }
 
-  /** Who puts in a way that this program does not know would be misread by it. */
+  /** Refuses a put mode that this program does not know, because it would misread such puts. */
   private static PutMode putMode(int code) {
     PutMode mode = PutMode.ofCode(code);
     if (mode == null) {
@@ -220,7 +220,7 @@ public final class SuperblockLayout {
     return mode;
   }
 
-  /** Another version may keep its checksum elsewhere, so it is asked for without one. */
+  /** Checks the version without a checksum, because another version may keep that elsewhere. */
   private static void requireVersion(MemorySegment memory, long at) {
     int version = memory.get(INT, at + 8);
     if (memory.get(LONG, at) == MAGIC && !isRead(version)) {

@@ -2,14 +2,14 @@ package io.erda.verbs;
 
 import java.lang.foreign.MemorySegment;
 
-/** What the two ends of a connection count of their messages, and tell each other in each. */
+/** The counts of messages that the two ends of a connection tell each other in each message. */
 final class Accounts {
-  /** What this end moved to and from the peer's memory, and the peer to and from ours. */
+  /** The work of this end on the peer's memory, and of the peer on this end's. */
   final Moved moved = new Moved();
 
   final Moved peerMoved = new Moved();
 
-  // Messages of the caller's.
+  // Messages of the caller.
   int sent;
   int consumedByPeer;
   int consumed;
@@ -23,23 +23,23 @@ final class Accounts {
   long claimedByPeer = Long.MAX_VALUE;
   long finishedByPeer;
 
-  /** How many messages the peer has room for. */
+  /** Whether the peer has room for a message. */
   boolean hasCredit() {
     return sent - consumedByPeer < MessageQueue.CREDITS;
   }
 
-  /** How many messages were consumed that the peer does not know of. */
+  /** How many messages were consumed without telling the peer. */
   int untold() {
     return consumed - consumedTold;
   }
 
-  /** Writes what this end tells into the header of a message that goes out. */
+  /** Writes this end's counts into the header of an outgoing message. */
   void tell(MemorySegment to, long at) {
     consumedTold = consumed;
     Header.setState(to, at, consumed, finished, moved);
   }
 
-  /** Takes what the peer tells from the header of a message that came in. */
+  /** Takes the peer's counts from the header of an incoming message. */
   void hear(MemorySegment from, long at) {
     consumedByPeer = Header.consumed(from, at);
     finishedByPeer = Header.finished(from, at);

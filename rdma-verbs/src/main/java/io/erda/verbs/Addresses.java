@@ -6,12 +6,12 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 
-/** What addresses and private data look like. */
+/** Reads and writes addresses, and checks private data. */
 final class Addresses {
   /**
    * Reads HOST:PORT; without a host it is every address.
    *
-   * @throws IOException when it is none, in words for its user
+   * @throws IOException when it is no address; the message is for a user
    */
   static InetSocketAddress parse(String address) throws IOException {
     int colon = address.lastIndexOf(':');

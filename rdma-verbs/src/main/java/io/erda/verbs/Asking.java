@@ -5,8 +5,8 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 
 /**
- * How this end asks a peer for a connection: it finds a way to the peer's address, asks, and asks
- * once more when nobody answers. One thread.
+ * Asks a peer for a connection: finds a way to its address, asks, and asks once more when there is
+ * no answer. One thread.
  */
 final class Asking {
   private final Tries tries;
@@ -23,7 +23,7 @@ final class Asking {
   }
 
   /**
-   * Begins with an ID that nothing was done with.
+   * Begins with a new ID.
    *
    * @throws IOException when the connection manager refuses at once
    */
@@ -33,7 +33,7 @@ final class Asking {
     way.look(to);
   }
 
-  /** Begins anew with another ID; who gave it ends the one before. */
+  /** Begins anew with another ID; the caller ends the former one. */
   void beginAgain(RdmaCmId with) throws IOException {
     waiting = false;
     begin(with, destination);
@@ -55,7 +55,9 @@ final class Asking {
     waiting = false;
   }
 
-  /** Whether a failure that the connection manager reports is none yet, as there is time. */
+  /**
+   * Whether to go on after a failure that the connection manager reports, because there is time.
+   */
   boolean goesOn(int event, int status) throws IOException {
     return way.goesOn(event, status);
   }
@@ -64,7 +66,7 @@ final class Asking {
     return tries.isOver();
   }
 
-  /** Whether nobody has the address, as far as was found when time was over. */
+  /** Whether no host was found to have the address. */
   boolean isAddressMissing() {
     return way.isMissing();
   }

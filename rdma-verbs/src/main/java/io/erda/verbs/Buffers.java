@@ -7,7 +7,7 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The buffers that messages of connections lie in, one for each. Registering takes long: what a
+ * The message buffers of connections, one for each. Registering takes long, so a buffer that a
  * connection gives back is kept for the next one.
  */
 final class Buffers {
@@ -25,7 +25,7 @@ final class Buffers {
   /**
    * Takes one.
    *
-   * @throws IOException when memory can't be registered, with what may be done
+   * @throws IOException when memory can't be registered; the message has the remedy
    */
   VerbsRegion take() throws IOException {
     if (!spare.isEmpty()) {
@@ -43,7 +43,9 @@ final class Buffers {
     }
   }
 
-  /** Gives one back that hardware reaches no more: its queue pair is destroyed. */
+  /**
+   * Gives a buffer back. REQUIRES: its queue pair is destroyed, so that hardware can't reach it.
+   */
   void give(VerbsRegion buffer) throws IOException {
     if (spare.size() < KEPT) {
       spare.push(buffer);
@@ -53,9 +55,7 @@ final class Buffers {
     }
   }
 
-  /**
-   * Ends the memory of all that hardware does not reach any more: the device deregisters before.
-   */
+  /** Frees the memory of all buffers that the device has deregistered. */
   void close() {
     spare.clear();
     arenas.forEach((buffer, arena) -> {

@@ -1,6 +1,6 @@
 package io.erda.verbs;
 
-/** What the connection manager says: enum rdma_cm_event_type. */
+/** Events of the connection manager: enum rdma_cm_event_type. */
 final class CmEvents {
   static final int ADDR_RESOLVED = 0;
   static final int ADDR_ERROR = 1;
@@ -28,7 +28,7 @@ final class CmEvents {
   }
 
   /**
-   * A failure in words, for its user.
+   * A failure in words, for a user.
    *
    * @param status an errno below 0, or a reason of the connection manager's above
    */

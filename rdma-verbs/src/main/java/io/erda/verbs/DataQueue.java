@@ -18,8 +18,8 @@ import java.util.List;
 /**
  * The hardware queue pair that READs, WRITEs, FLUSHes and atomics go over. Hardware breaks it at
  * the first request that the peer's side refuses, and flushes those behind, which have not been
- * executed then; so both ends make it anew and they are posted again. No message goes over it: so
- * none is lost, nor comes twice.
+ * executed then; so both ends make it anew and those are posted again. No message goes over it, so
+ * none is lost or sent twice.
  */
 final class DataQueue {
   static final int REQUESTS = 256;
@@ -44,7 +44,7 @@ final class DataQueue {
   private final PostSend swap;
   private final Offered offered;
 
-  /** Null where the device offers nothing for it. */
+  /** Null where the device has neither FLUSH nor ATOMIC_WRITE. */
   private final PostExtended extended;
 
   private State state = State.WAITING;
@@ -78,19 +78,19 @@ final class DataQueue {
     return (PostSend) queuePair.postSend(List.of(request), null);
   }
 
-  /** What the peer needs to know to connect its own. */
+  /** The numbers that the peer needs to connect its queue pair. */
   long greeting() throws IOException {
     return (long) psn << 32 | queuePair.getQp_num() & 0xffff_ffffL;
   }
 
-  /** Connects to the peer's, of which this is the greeting. */
+  /** Connects to the peer's queue pair with this greeting. */
   void ready(long greeting) throws IOException {
     peer = (int) greeting;
     verbs.toReady(queuePair, way, peer, (int) (greeting >>> 32) & PSN_MASK, psn);
     state = State.READY;
   }
 
-  /** Makes it anew; {@link #ready} connects it again. What is outstanding completes nevermore. */
+  /** Makes it anew; {@link #ready} connects it again. Outstanding requests never complete. */
   void renew() throws IOException {
     verbs.reset(queuePair);
     psn = psn + PSN_STEP & PSN_MASK;
@@ -116,7 +116,7 @@ final class DataQueue {
     return outstanding;
   }
 
-  /** Whether what completed was posted since it was made, or made anew. */
+  /** Whether a completed request was posted since the queue pair was made, or made anew. */
   boolean isCurrent(long tag) {
     return Tags.epoch(tag) == epoch;
   }
@@ -177,8 +177,8 @@ final class DataQueue {
   }
 
   /**
-   * A READ whose ends are not 8-aligned is three: what is between is copied word by word by those
-   * who copy from its beginning, and no word is torn.
+   * A READ whose ends are not 8-aligned is up to three: devices copy from the beginning of a READ,
+   * so the aligned middle is copied word by word, and no word is torn.
    */
   private void postRead(Works works, long work) throws IOException {
     int at = Works.at(work);

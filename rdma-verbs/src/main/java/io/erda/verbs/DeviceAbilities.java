@@ -9,13 +9,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What an RDMA device says that it offers besides what every device does.
+ * The optional abilities that an RDMA device reports.
  *
  * @param device the kernel's name of it
  * @param soft whether it is the kernel's soft RDMA over an Ethernet device
  * @param pagesOnDemand whether READs and WRITEs of peers reach memory that is not pinned
- * @param flushes FLUSH to where all others see it
- * @param persists FLUSH to where it survives a power failure
+ * @param flushes FLUSH that makes stores visible to all
+ * @param persists FLUSH that makes stores survive a power failure
  * @param writesWords ATOMIC_WRITE
  */
 public record DeviceAbilities(
@@ -28,7 +28,7 @@ public record DeviceAbilities(
   /**
    * Asks all devices of this machine; changes nothing there.
    *
-   * @throws IOException when they can't be asked, or there is none, in words for a user
+   * @throws IOException when they can't be asked, or there is none; the message is for a user
    */
   public static List<DeviceAbilities> ofThisMachine() throws IOException {
     FfmProvider provider = FfmProvider.install();

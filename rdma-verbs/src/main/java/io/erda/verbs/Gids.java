@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** RDMA devices and their addresses as the kernel tells them in files, without rdma-core. */
+/** RDMA devices and their addresses from the kernel's files, without rdma-core. */
 final class Gids {
   static final Path CLASS = Path.of("/sys/class/infiniband");
 
@@ -25,7 +25,7 @@ final class Gids {
     return names(CLASS).stream().sorted().toList();
   }
 
-  /** The GIDs of a device; none of one that the kernel does not know. */
+  /** The GIDs of a device; none for a device that the kernel does not know. */
   static Set<String> of(String device) throws IOException {
     Set<String> all = new HashSet<>();
     Path ports = CLASS.resolve(device).resolve("ports");
@@ -35,7 +35,7 @@ final class Gids {
         try {
           all.add(Files.readString(gids.resolve(index)).strip());
         } catch (IOException e) {
-          // A place of the table that is empty can't be read.
+          // An empty place of the table can't be read.
         }
       }
     }
@@ -58,7 +58,7 @@ final class Gids {
     return all;
   }
 
-  /** As {@link io.erda.rdma.DeviceProvider#hosts}: those of the first device that has one. */
+  /** As {@link io.erda.rdma.DeviceProvider#hosts}: the hosts of the first device that has one. */
   static List<String> hosts() throws IOException {
     Map<String, InetAddress> own = own();
     for (String device : devices()) {
@@ -76,7 +76,7 @@ final class Gids {
     List<String> six = new ArrayList<>();
     for (Map.Entry<String, InetAddress> each : own.entrySet()) {
       if (ofDevice.contains(each.getKey())) {
-        // Without the name of the link, which the JDK says of IPv6.
+        // Without the name of the link, which the JDK adds to IPv6 addresses.
         InetAddress plain = InetAddress.getByAddress(each.getValue().getAddress());
         if (plain instanceof Inet6Address) {
           six.add("[" + plain.getHostAddress() + "]");
@@ -104,7 +104,7 @@ final class Gids {
     return text.toString();
   }
 
-  /** What is in a directory; nothing where there is none. */
+  /** The names in a directory; none where it does not exist. */
   private static List<String> names(Path directory) throws IOException {
     List<String> names = new ArrayList<>();
     if (Files.isDirectory(directory)) {

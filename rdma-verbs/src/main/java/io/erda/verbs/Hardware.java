@@ -2,7 +2,7 @@ package io.erda.verbs;
 
 import java.lang.foreign.ValueLayout;
 
-/** How hardware says that work ended: enum ibv_wc_status. */
+/** The status of work that hardware completed: enum ibv_wc_status. */
 final class Hardware {
   static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
   static final int SUCCESS = 0;
@@ -13,7 +13,7 @@ final class Hardware {
   private static final int RETRIES_EXCEEDED = 12;
   private static final int RECEIVER_NOT_READY = 13;
 
-  /** Whether the peer's side refused it. */
+  /** Whether the peer's side refused the work. */
   static boolean isRemote(int status) {
     return status == REMOTE_INVALID || status == REMOTE_ACCESS || status == REMOTE_OPERATION;
   }

@@ -16,11 +16,11 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * The RDMA device that a {@link VerbsDevice} uses, and what it allocated there.
+ * The RDMA device that a {@link VerbsDevice} uses, and its allocations there.
  *
- * @param pd what regions and queue pairs belong to
- * @param channel where completion queues tell of completions
- * @param offered what it can do besides what every device can
+ * @param pd the protection domain of regions and queue pairs
+ * @param channel tells of completions
+ * @param offered the device's optional abilities
  * @param soft whether it is the kernel's soft RDMA over an Ethernet device (rxe)
  */
 record Hca(IbvContext context, IbvPd pd, IbvCompChannel channel, Offered offered, boolean soft) {
@@ -31,7 +31,7 @@ record Hca(IbvContext context, IbvPd pd, IbvCompChannel channel, Offered offered
    *
    * @param name the kernel's name; null for the first, by name, that has an address of this network
    *     namespace
-   * @throws IOException when there is none, in words for its user
+   * @throws IOException when there is none; the message is for a user
    */
   static Hca open(FfmCm cm, FfmVerbs verbs, String name) throws IOException {
     Map<String, IbvContext> devices = new TreeMap<>();
@@ -80,7 +80,7 @@ record Hca(IbvContext context, IbvPd pd, IbvCompChannel channel, Offered offered
     return Files.exists(Gids.CLASS.resolve(name).resolve("parent"));
   }
 
-  /** What is said when the libraries find no device. */
+  /** The message when the libraries find no device. */
   static String none(List<String> ofKernel) {
     return ofKernel.isEmpty()
         ? "this machine has no RDMA device (for soft RDMA over an Ethernet device: modprobe"

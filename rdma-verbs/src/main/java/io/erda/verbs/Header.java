@@ -5,7 +5,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * What stands before every message, 64 bytes, little-endian; see FORMAT.md.
+ * The header of every message, 64 bytes, little-endian; see FORMAT.md.
  *
  * <pre>
  *   0 kind       4 length     8 immediate data   12 consumed
@@ -51,7 +51,7 @@ final class Header {
     to.set(LONG, at + ARGUMENT, argument);
   }
 
-  /** What every message tells of the end that sends it. */
+  /** Sets the counts of the sender, which are in every message. */
   static void setState(MemorySegment to, long at, int consumed, long finished, Moved moved) {
     to.set(INT, at + CONSUMED, consumed);
     to.set(LONG, at + FINISHED_COUNT, finished);

@@ -11,8 +11,8 @@ import io.erda.verbs.ffm.FfmVerbs;
 import java.io.IOException;
 
 /**
- * What one connection has of the hardware: its ID at the connection manager, a completion queue,
- * and both queue pairs. Owns them, and borrows its buffer of the device.
+ * The hardware objects of one connection: its ID at the connection manager, a completion queue, and
+ * both queue pairs. Owns them, and borrows its buffer from the device.
  */
 final class Link {
   private static final int CQ_ENTRIES = 2 * MessageQueue.SLOTS + DataQueue.REQUESTS + 64;
@@ -30,9 +30,9 @@ final class Link {
   private DataQueue data;
 
   /**
-   * Makes them. What was made before something fails is unmade.
+   * Makes the objects; after an error those made before are destroyed.
    *
-   * @throws IOException when hardware or the kernel refuses something, and what
+   * @throws IOException when hardware or the kernel refuses something; the message says what
    */
   Link(VerbsDevice device, RdmaCmId id, Accounts accounts) throws IOException {
     this.device = device;
@@ -91,7 +91,7 @@ final class Link {
     notifyCall.execute();
   }
 
-  /** Ends the connection, and gives all back but the ID. */
+  /** Ends the connection, and gives back everything except the ID. */
   void close() throws IOException {
     try {
       id.disconnect();

@@ -17,9 +17,9 @@ import java.util.List;
 
 /**
  * The hardware queue pair that messages go over, with their buffers. Every message, the device's
- * own too, lies in a slot that it is sent from and in one that it is received into, so that a
- * receive is always posted: of {@value #SLOTS} slots at each end, {@value #CREDITS} are for
- * messages of the caller, each until the receiver says that it consumed it.
+ * own too, takes a slot for sending and one for receiving, so that a receive is always posted: of
+ * {@value #SLOTS} slots at each end, {@value #CREDITS} are for messages of the caller, each until
+ * the receiver says that it consumed the message.
  */
 final class MessageQueue {
   static final int SLOTS = 320;
@@ -29,7 +29,7 @@ final class MessageQueue {
   static final long BUFFER_BYTES = 2L * SLOTS * SLOT_BYTES + 8L * Works.CAPACITY;
   private static final long RECEIVED_AT = (long) SLOTS * SLOT_BYTES;
 
-  /** Kept back for messages of the device's own. */
+  /** Slots that are reserved for the device's own messages. */
   private static final int RESERVE = SLOTS - CREDITS;
 
   private static final byte[] NOTHING = new byte[0];
@@ -44,7 +44,7 @@ final class MessageQueue {
   private final int[] free = new int[SLOTS];
   private int freeCount = SLOTS;
 
-  /** The work that a sent slot belongs to; -1 for the device's own. */
+  /** The work of a sent slot; -1 for one of the device's own messages. */
   private final long[] works = new long[SLOTS];
 
   MessageQueue(RdmaCmId id, Hca hca, IbvCQ cq, VerbsRegion buffer, Accounts accounts)
@@ -73,7 +73,7 @@ final class MessageQueue {
     }
   }
 
-  /** DiSNI wants this kind of list. */
+  /** DiSNI requires this kind of list. */
   @SuppressWarnings("JdkObsolete")
   static LinkedList<IbvSge> piece(IbvSge piece) {
     return new LinkedList<>(List.of(piece));
@@ -95,7 +95,7 @@ final class MessageQueue {
     return freeCount > RESERVE;
   }
 
-  /** Takes a slot to send a message of the caller's from: {@link #hasSlot} said that there is. */
+  /** Takes a slot for sending a message of the caller. REQUIRES: {@link #hasSlot}. */
   int take() {
     return free[--freeCount];
   }
@@ -117,28 +117,28 @@ final class MessageQueue {
     return RECEIVED_AT + (long) slot * SLOT_BYTES;
   }
 
-  /** Where 8 bytes of their own lie for each work. */
+  /** The place of the 8 bytes that each work has of its own. */
   static long wordAt(long work) {
     return 2 * RECEIVED_AT + 8L * Works.at(work);
   }
 
-  /** Sends a message of the caller's, which lies in a slot. */
+  /** Sends a message of the caller, which is in a slot. */
   void send(int slot, long work) throws IOException {
     long at = sentAt(slot);
     boolean payload = Header.kind(memory, at) == Header.MESSAGE;
     transmit(slot, payload ? Header.length(memory, at) : 0, work);
   }
 
-  /** Says something of the device's own. */
+  /** Sends a message of the device's own. */
   void say(int kind, long argument) throws IOException {
     say(kind, 0, argument, NOTHING);
   }
 
   /**
-   * Says something of the device's own.
+   * Sends a message of the device's own.
    *
-   * @throws IOException when the peer took so little of what was said that there is no slot left:
-   *     no peer that keeps to the protocol does
+   * @throws IOException when no slot is left because the peer does not take messages, which breaks
+   *     the protocol
    */
   void say(int kind, int imm, long argument, byte[] payload) throws IOException {
     if (freeCount == 0) {

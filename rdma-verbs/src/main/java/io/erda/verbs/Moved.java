@@ -1,6 +1,6 @@
 package io.erda.verbs;
 
-/** How many bytes and operations one end has moved to and from the memory of the other. */
+/** Counts of one end's READs and WRITEs of the other end's memory. */
 final class Moved {
   long reads;
   long bytesRead;

@@ -10,8 +10,8 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What was posted to a connection: how it gets to hardware, in order, and how it ended. A message
- * is sent when all before it that changes the peer's memory has completed there.
+ * Posted work of a connection: hands it to hardware in order, and notes how it ended. A message is
+ * sent when all work before it that changes the peer's memory has completed there.
  */
 final class Outgoing {
   private final PostingQueuePair connection;
@@ -20,7 +20,7 @@ final class Outgoing {
   private MessageQueue messages;
   private DataQueue data;
 
-  /** The next work that may have to be started; the last one that changes the peer's memory. */
+  /** The next work that may have to be started, and the last one that changes the peer's memory. */
   private long next;
 
   private long lastChange = -1;
@@ -42,10 +42,10 @@ final class Outgoing {
     return works.hasRoom(count);
   }
 
-  // Posting. Callers have made sure that there is room, and of messages that one may be sent.
+  // Posting. REQUIRES: there is room, and a message may be sent.
 
   /**
-   * @param local the memory that it names; null where it uses none
+   * @param local the work's local memory; null where it uses none
    */
   void post(Work posted, VerbsRegion local) {
     switch (posted.opcode) {
@@ -74,7 +74,7 @@ final class Outgoing {
     oneSided(works.add(posted, flags, -1, true), posted, from);
   }
 
-  /** A WRITE of which only a failure is reported, and a message that tells of it. */
+  /** A WRITE of which only a failure is reported, and a message about it. */
   private void writeImm(Work posted, VerbsRegion from) {
     if (!connection.isConnected()) {
       end(posted, Status.FLUSHED);
@@ -108,17 +108,17 @@ final class Outgoing {
     return slot;
   }
 
-  /** Whether a message could be sent now; always where it would only be flushed. */
+  /** Whether a message can be sent now; true also where it would only be flushed. */
   boolean maySend() {
     return !connection.isConnected() || messages.hasSlot() && accounts.hasCredit();
   }
 
-  /** It is over as soon as it is posted. */
+  /** Ends work as soon as it is posted. */
   private void end(Work posted, int status) {
     works.end(works.add(posted, posted.flags, -1, false), status);
   }
 
-  /** Changes nothing that is READ; a message says more when it has been done, and waits too. */
+  /** A FLUSH changes no bytes, but a message waits for it as for a WRITE. */
   private void flush(Work posted) {
     if (!connection.device.flushes()) {
       end(posted, connection.isConnected() ? Status.UNSUPPORTED : Status.FLUSHED);
@@ -164,7 +164,7 @@ final class Outgoing {
     }
   }
 
-  /** Starts what may be started, in order. */
+  /** Starts work that may be started, in order. */
   void start() {
     if (!connection.mayStart()) {
       return;
@@ -217,7 +217,7 @@ final class Outgoing {
 
   // Completions.
 
-  /** A message was sent, or a work of hardware's failed. */
+  /** Hardware has sent a message, or failed to. */
   void sent(int slot, boolean success) {
     long work = messages.sent(slot);
     if (success && work >= 0) {
@@ -225,7 +225,10 @@ final class Outgoing {
     }
   }
 
-  /** A READ, WRITE or atomic has completed. Returns false when nobody answered. */
+  /**
+   * Takes the completion of a READ, WRITE or atomic. Returns false when the peer's device did not
+   * answer.
+   */
   boolean completed(IbvWC completion) {
     if (!data.isCurrent(completion.getWr_id())) {
       return true;
@@ -250,8 +253,8 @@ final class Outgoing {
   }
 
   /**
-   * When the queue pair for READs and WRITEs broke, and all that it had has completed: makes it
-   * anew, tells the peer, and starts again what was flushed.
+   * When the queue pair for READs and WRITEs broke, and all its requests have completed: makes it
+   * anew, tells the peer, and starts the flushed work again.
    */
   void repair() throws IOException {
     if (data != null && data.isBroken() && data.outstanding() == 0) {
@@ -262,7 +265,7 @@ final class Outgoing {
     }
   }
 
-  /** The peer made its queue pair anew: so does this end, and what it had outstanding is over. */
+  /** The peer made its queue pair anew: so does this end, whose outstanding work ends. */
   void resync(long greeting) throws IOException {
     works.endData();
     data.renew();
@@ -270,7 +273,7 @@ final class Outgoing {
     messages.say(Header.RESYNCED, data.greeting());
   }
 
-  /** Ends all that is pending: the connection is over. */
+  /** Ends all pending work: the connection is over. */
   void endAll() {
     works.endAll(Status.FLUSHED);
   }

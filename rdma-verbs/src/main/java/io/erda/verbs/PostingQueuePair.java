@@ -7,8 +7,8 @@ import io.erda.rdma.Work;
 import java.io.IOException;
 
 /**
- * The half of a queue pair that callers post to: it looks at what they pass, and hands it to {@link
- * Outgoing} and {@link Receives}.
+ * The part of a queue pair that checks posted work, and hands it to {@link Outgoing} and {@link
+ * Receives}.
  */
 abstract class PostingQueuePair implements QueuePair {
   final VerbsDevice device;
@@ -30,13 +30,13 @@ abstract class PostingQueuePair implements QueuePair {
   /** Throws when the queue pair is closed. */
   abstract void requireOpen();
 
-  /** Whether what is posted goes out. */
+  /** Whether new work goes out. */
   abstract boolean isConnected();
 
-  /** Whether what was posted before goes out. */
+  /** Whether work that was posted before goes out. */
   abstract boolean mayStart();
 
-  /** A call of this end's failed: the connection is over. */
+  /** A call of this end failed: the connection is over. */
   abstract void failed(IOException why);
 
   @Override

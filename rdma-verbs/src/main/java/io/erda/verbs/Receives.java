@@ -52,7 +52,7 @@ final class Receives {
     regions[head++ & MASK] = null;
   }
 
-  /** A message came; there are fewer slots than places. */
+  /** Keeps a message that came. There are fewer slots than places. */
   void arrived(int slot) {
     slots[arrivedTail++ & MASK] = slot;
   }
@@ -65,7 +65,7 @@ final class Receives {
     return slots[arrivedHead++ & MASK];
   }
 
-  /** Takes back what nobody received. */
+  /** Drops the messages that were not received. */
   void dropMessages() {
     arrivedHead = arrivedTail;
   }

@@ -14,8 +14,8 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * All memory that a device has registered and not deregistered yet; hardware is held by it. Its two
- * figures are for any thread.
+ * The memory that a device has registered and not deregistered yet, which hardware can reach. Any
+ * thread may read its two figures.
  */
 final class Regions {
   private static final int EFAULT = 14;
@@ -24,8 +24,8 @@ final class Regions {
       "; a store on tmpfs (/dev/shm) or on a devdax device can be registered";
 
   /**
-   * This property allows on-demand paging over soft RDMA to a test that READs and WRITEs at
-   * beginnings of pages alone.
+   * This property allows on-demand paging over soft RDMA in a test that READs and WRITEs only at
+   * beginnings of pages.
    */
   private static final String SOFT_TOO = "erda.rdma.ondemand.soft";
 
@@ -48,8 +48,8 @@ final class Regions {
   }
 
   /**
-   * What of FLUSH does for some memory what its {@link PersistentMemory#drain} does. Nothing for
-   * files that are synchronised: no device can do that.
+   * The kinds of FLUSH that together have the effect of a memory's {@link PersistentMemory#drain}.
+   * None for files that are synchronised: no device can do that.
    *
    * @return {@code IBV_ACCESS_FLUSH_…}
    */
@@ -64,7 +64,7 @@ final class Regions {
   }
 
   /**
-   * Registers memory; without FLUSH where the kernel does not let this memory be flushed.
+   * Registers memory; without FLUSH where the kernel does not allow that for this memory.
    *
    * @param flags {@code IBV_ACCESS_…} without FLUSH
    * @param flush of {@link #flushAccess}
@@ -97,8 +97,8 @@ final class Regions {
   }
 
   /**
-   * Pinned; on demand where the kernel does not pin such memory, because it is a file on a disk or
-   * on DAX.
+   * Registers pinned memory; memory on demand where the kernel does not pin it, because it is a
+   * file on a disk or on DAX.
    */
   private VerbsRegion pinned(MemorySegment memory, int flags, boolean remote) throws IOException {
     generation = generation + 1 & VerbsRegion.GENERATIONS - 1;
@@ -114,10 +114,10 @@ final class Regions {
   }
 
   /**
-   * Under an address that is its own: soft RDMA takes what a request says for an address where
-   * memory is paged on demand, and breaks in the kernel where it is none.
+   * Registers memory under an address of its own: for memory that is paged on demand, soft RDMA
+   * takes the number in a request for an address, and breaks in the kernel where it is none.
    *
-   * @param unpinned why the kernel does not pin it; null where that was not tried
+   * @param unpinned why the kernel did not pin it; null where that was not tried
    */
   private VerbsRegion byAddress(
       MemorySegment memory, int flags, boolean remote, VerbsException unpinned) throws IOException {

@@ -1,12 +1,12 @@
 package io.erda.verbs;
 
-/** What the IDs of hardware completions say: whose it is in the upper bits, which below. */
+/** The IDs of hardware completions: the kind in the upper bits, a number below. */
 final class Tags {
   static final long SENT = 1L << 60;
   static final long RECEIVED = 2L << 60;
   static final long DATA = 3L << 60;
 
-  /** How many lives of a queue pair are told apart. */
+  /** How many epochs of a queue pair are distinguished. */
   static final int EPOCHS = 256;
 
   /** The last piece of a work. */
@@ -16,7 +16,7 @@ final class Tags {
   private static final long NUMBER = (1L << EPOCH_SHIFT) - 1;
   private static final long KIND = 7L << 60;
 
-  /** Of a piece of work on the peer's memory. */
+  /** The ID of a piece of work on the peer's memory. */
   static long data(long work, boolean last, int epoch) {
     return DATA | (last ? LAST : 0) | (long) epoch << EPOCH_SHIFT | work;
   }

@@ -4,10 +4,10 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
- * How long a connection is asked for, and when it is asked for anew. What connection managers tell
- * each other are datagrams, which may be lost; the kernel sends its own again after some twenty
- * seconds. So whoever got no answer in a third of the time asks once more: the second request has
- * more time than the first, because a peer may be there and slow. One thread.
+ * How long to ask for a connection, and when to ask again. Connection managers exchange datagrams,
+ * which may be lost; the kernel sends its own again after some twenty seconds. So without an answer
+ * in a third of the time this end asks once more: the second request has more time than the first,
+ * because a peer may be slow. One thread.
  */
 final class Tries {
   private static final long NS_PER_MS = 1_000_000;
@@ -27,12 +27,12 @@ final class Tries {
     this.timeoutNs = timeout.toNanos();
   }
 
-  /** How much time there is yet; 0 or less when it is over. */
+  /** The time that is left; 0 or less when it is over. */
   long remainingNs() {
     return timeoutNs - (nanoTime.getAsLong() - startNs);
   }
 
-  /** Gives the same in milliseconds, at least one. */
+  /** The same in milliseconds, at least one. */
   int remainingMs() {
     return Math.clamp(remainingNs() / NS_PER_MS, 1, Integer.MAX_VALUE);
   }

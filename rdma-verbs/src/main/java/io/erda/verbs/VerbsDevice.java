@@ -31,7 +31,7 @@ import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 
 /**
- * The device of RDMA hardware, or of the kernel's soft RDMA: libibverbs and librdmacm by way of
+ * The device of RDMA hardware, or of the kernel's soft RDMA: libibverbs and librdmacm through
  * DiSNI's interface. Connections are set up by the connection manager; see {@link VerbsQueuePair}.
  */
 public final class VerbsDevice implements Device {
@@ -46,7 +46,7 @@ public final class VerbsDevice implements Device {
   private final Map<RdmaCmId, VerbsQueuePair> queuePairs = new HashMap<>();
   private final Map<RdmaCmId, VerbsListener> listeners = new HashMap<>();
 
-  /** Connections that were refused, until the peer has heard it. */
+  /** Connections that were refused, until the peer has been told, with the end of that time. */
   private final Map<VerbsQueuePair, Long> refused = new HashMap<>();
 
   private final Regions regions;
@@ -58,10 +58,10 @@ public final class VerbsDevice implements Device {
   private final AtomicLong refusedForWant = new AtomicLong();
   private int psn;
 
-  /** What was not looked for was found since the last sleep. */
+  /** Whether news for another queue pair was found since the last sleep. */
   private boolean stirred;
 
-  /** Where the device's thread sleeps elsewhere. */
+  /** Wakes the device's thread where it sleeps on another device; null where it sleeps here. */
   private volatile Runnable forward;
 
   private Consumer<Throwable> onFailure = error -> {};
@@ -74,7 +74,7 @@ public final class VerbsDevice implements Device {
    * @param name the kernel's name of it; null for the first one that has an address here
    * @param nanoTime a monotonic clock
    * @param random where remote keys and packet numbers begin
-   * @throws IOException when there is none, or a library is not there, in words for its user
+   * @throws IOException when there is none, or a library is missing; the message is for a user
    */
   public static VerbsDevice open(String name, LongSupplier nanoTime, RandomGenerator random)
       throws IOException {
@@ -114,7 +114,7 @@ public final class VerbsDevice implements Device {
   }
 
   /**
-   * The connection manager chose a device by an address.
+   * Checks the device that the connection manager chose by an address.
    *
    * @throws IOException when it is not the one that was opened
    */
@@ -193,7 +193,7 @@ public final class VerbsDevice implements Device {
   @Override
   public Listener listen(String address) throws IOException {
     InetSocketAddress wanted = Addresses.parse(address);
-    // That connections will have their buffers, or that locked memory is too little, shows now.
+    // This shows now whether the limit of locked memory allows a connection's buffer.
     buffers.give(buffers.take());
     RdmaCmId id = events.createId(RdmaCm.RDMA_PS_TCP);
     try {
@@ -261,7 +261,10 @@ public final class VerbsDevice implements Device {
     receives++;
   }
 
-  /** A peer could not be served: memory, or queue pairs, are used up, or the kernel failed. */
+  /**
+   * Counts a peer that could not be served: memory or queue pairs are used up, or the kernel
+   * failed.
+   */
   void refusedForWant() {
     refusedForWant.incrementAndGet();
   }
@@ -272,8 +275,8 @@ public final class VerbsDevice implements Device {
   }
 
   /**
-   * Hands out what the connection manager has to say. Does not block. What is news for others than
-   * who is polled now, and may have been looked at already, ends the next sleep at once.
+   * Hands out the events of the connection manager. Does not block. Events for other queue pairs
+   * than the polled one, which may have been polled before, end the next sleep at once.
    *
    * @param polled the queue pair that is polled now; null for none
    */
@@ -319,7 +322,7 @@ public final class VerbsDevice implements Device {
     }
   }
 
-  /** Lets a request go that nobody takes. */
+  /** Drops a request. */
   static void drop(RdmaCmId request) {
     try {
       request.destroyId();
@@ -393,7 +396,7 @@ public final class VerbsDevice implements Device {
     }
   }
 
-  /** Where the thread sleeps elsewhere: takes what it was woken for. To be called before arming. */
+  /** Takes the events that the watcher woke the device's thread for. To be called before arming. */
   void hearWatcher() throws IOException {
     if (watcher != null && watcher.isRung()) {
       verbs.drainCqEvents(hca.channel());
@@ -410,8 +413,8 @@ public final class VerbsDevice implements Device {
   }
 
   /**
-   * {@inheritDoc} Peers for whom there was no memory, or no queue pair of hardware's; how many
-   * regions were registered with on-demand paging, and how many so that peers may FLUSH them.
+   * {@inheritDoc} Peers that were refused for lack of memory or queue pairs; regions that were
+   * registered with on-demand paging; and regions that peers may FLUSH.
    */
   @Override
   public Map<String, LongSupplier> figures() {
@@ -425,15 +428,15 @@ public final class VerbsDevice implements Device {
   }
 
   /**
-   * {@inheritDoc} A region is flushed by hardware where that is all that its durability takes; a
-   * FLUSH of any other is refused as {@link io.erda.rdma.Status#REMOTE_ACCESS}.
+   * {@inheritDoc} Hardware flushes a region where that makes it durable; a FLUSH of any other is
+   * refused as {@link io.erda.rdma.Status#REMOTE_ACCESS}.
    */
   @Override
   public boolean flushes() {
     return hca.offered().flushes();
   }
 
-  /** Whether a word is stored with ATOMIC_WRITE; with a WRITE of 8 bytes where not. */
+  /** Whether a word is stored with ATOMIC_WRITE; otherwise with a WRITE of 8 bytes. */
   boolean writesWords() {
     return hca.offered().writesWords();
   }
@@ -443,7 +446,7 @@ public final class VerbsDevice implements Device {
     return false;
   }
 
-  /** What this end moved, and of what its peers moved as much as they said with their messages. */
+  /** Counts this end's work, and its peers' as far as their messages told it. */
   @Override
   public DeviceStatistics statistics() {
     Moved own = new Moved();
@@ -479,7 +482,7 @@ public final class VerbsDevice implements Device {
     closeAll(all);
   }
 
-  /** Closes all, those behind a failure too; the first failure is thrown. */
+  /** Closes all, also after a failure; throws the first failure. */
   private static void closeAll(List<AutoCloseable> all) {
     IllegalStateException failure = null;
     for (AutoCloseable each : all) {

@@ -6,11 +6,11 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * Devices of {@code erda+rdma:}. The parameter {@value #DEVICE} names the RDMA device, where it is
- * not to be the first one that has an address here.
+ * Devices of {@code erda+rdma:}. The parameter {@value #DEVICE} names the RDMA device; the default
+ * is the first one that has an address here.
  *
- * <p>The system property {@value #PROVIDER} chooses what calls libibverbs: {@code auto} or {@code
- * ffm}, which are the same. DiSNI's own native library lacks what the device needs.
+ * <p>The system property {@value #PROVIDER} chooses the caller of libibverbs: {@code auto} or
+ * {@code ffm}, which are the same. DiSNI's own native library lacks what the device needs.
  */
 public final class VerbsDeviceProvider implements DeviceProvider {
   public static final String DEVICE = "device";

@@ -11,14 +11,14 @@ import java.util.ArrayDeque;
 import java.util.Iterator;
 
 /**
- * Takes connections of the connection manager's at once: a peer says what it wants in its first
- * message, since the connection manager carries 56 bytes only.
+ * Accepts connections at the connection manager at once: a peer sends its private data in its first
+ * message, since the connection manager carries only 56 bytes.
  */
 final class VerbsListener implements Listener {
-  /** Requests that were given up have their places, too, until they are looked at. */
+  /** Requests that were given up take places, too, until they are looked at. */
   static final int BACKLOG = 1024;
 
-  /** How many may be connected and not have greeted yet; the oldest goes first. */
+  /** How many may be connected without a greeting; the oldest is dropped first. */
   private static final int GREETING_MAX = 64;
 
   private final VerbsDevice device;
@@ -30,7 +30,7 @@ final class VerbsListener implements Listener {
 
   /** Whether a peer still waits for the answer to its request. */
   interface WaitingCheck {
-    /** Throws an {@link IOException} when the kernel, or the hardware, does not say. */
+    /** Throws an {@link IOException} when the kernel or the hardware fails. */
     boolean isWaiting(RdmaCmId request) throws IOException;
   }
 
@@ -41,7 +41,7 @@ final class VerbsListener implements Listener {
     this.waiting = waiting;
   }
 
-  /** Takes a request, or lets it go; whatever becomes of it, others are served as before. */
+  /** Accepts a request, or drops it; an error does not disturb others. */
   void requested(RdmaCmId connection) {
     try {
       if (waiting.isWaiting(connection)) {
@@ -64,12 +64,12 @@ final class VerbsListener implements Listener {
     }
   }
 
-  /** Closes a connection of nobody's; one that can't be closed harms no other. */
+  /** Closes a connection that has no owner; an error harms no other. */
   static void leave(VerbsQueuePair queuePair) {
     try {
       queuePair.close();
     } catch (IllegalStateException e) {
-      // What is left of it ends with the device.
+      // The rest of it ends with the device.
     }
   }
 

@@ -13,13 +13,12 @@ import java.net.InetSocketAddress;
 
 /**
  * A connection over two hardware queue pairs: {@link MessageQueue} and {@link DataQueue}. It
- * connects, takes what hardware has completed, and reports; see {@link Outgoing} for what is
- * posted.
+ * connects, takes completions of hardware, and reports; {@link Outgoing} handles posted work.
  */
 final class VerbsQueuePair extends PostingQueuePair {
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
-  /** A poll that finds nothing looks for events of the connection manager so seldom. */
+  /** One of so many idle polls looks for events of the connection manager. */
   private static final int IDLE_POLLS_PER_PUMP = 16;
 
   private static final int CREDIT_EVERY = MessageQueue.CREDITS / 4;
@@ -35,7 +34,7 @@ final class VerbsQueuePair extends PostingQueuePair {
   private final String peer;
   private final byte[] greeting;
 
-  /** How this end asks for the connection; null where the peer does. */
+  /** Asks for the connection; null where the peer does. */
   private final Asking asking;
 
   private final VerbsClaims claims = new VerbsClaims(this, accounts);
@@ -49,7 +48,7 @@ final class VerbsQueuePair extends PostingQueuePair {
   private boolean closed;
   private int idlePolls;
 
-  /** What {@link Opcode#CONNECT} is to be reported with; -1 when it is not. */
+  /** The status to report with {@link Opcode#CONNECT}; -1 when there is none to report. */
   private int connectReport = -1;
 
   private boolean disconnectReport;
@@ -69,9 +68,9 @@ final class VerbsQueuePair extends PostingQueuePair {
   }
 
   /**
-   * A connection that a peer asks for; it becomes one when the peer greeted.
+   * A connection that a peer asks for, which is established by the peer's greeting.
    *
-   * @throws IOException when there is none; then nothing is left of it but the ID
+   * @throws IOException when it can't be made; then only the ID is left
    */
   static VerbsQueuePair asked(VerbsDevice device, RdmaCmId id, String peer) throws IOException {
     VerbsQueuePair asked = new VerbsQueuePair(device, id, peer, new byte[0], (Asking) null);
@@ -111,7 +110,9 @@ final class VerbsQueuePair extends PostingQueuePair {
     asking.begin(id, to);
   }
 
-  /** Nobody has answered: gives up the request, which tells the peer so, and makes another. */
+  /**
+   * The peer has not answered: gives up the request, which tells the peer so, and makes another.
+   */
   private void askAgain() throws IOException {
     Link ended = link;
     link = null;
@@ -123,9 +124,9 @@ final class VerbsQueuePair extends PostingQueuePair {
   }
 
   /**
-   * The connection manager says something of this connection.
+   * Handles an event of the connection manager.
    *
-   * @param status what it says besides: an errno, or why the other end refused
+   * @param status an errno, or the reason of the other end's refusal
    */
   void onEvent(int event, int status) throws IOException {
     if (closed || state == State.ENDED) {
@@ -200,7 +201,7 @@ final class VerbsQueuePair extends PostingQueuePair {
     return state == State.ENDED || closed;
   }
 
-  /** A peer that has not greeted yet may do so; for whoever listens. */
+  /** Takes the greeting of a peer, if it has come; for the listener. */
   void progress() {
     try {
       drain();
@@ -213,7 +214,7 @@ final class VerbsQueuePair extends PostingQueuePair {
 
   void accept(byte[] answer) {
     if (state != State.ASKED) {
-      return; // It left meanwhile, which is reported as of every connection.
+      return; // The peer has left, which is reported as for every connection.
     }
     try {
       state = State.CONNECTED;
@@ -261,7 +262,7 @@ final class VerbsQueuePair extends PostingQueuePair {
 
   // Completions.
 
-  /** Takes what hardware has completed, and starts what that allows. */
+  /** Takes completions of hardware, and starts work that they allow. */
   private boolean drain() throws IOException {
     if (link == null || closed) {
       return false;
@@ -379,7 +380,7 @@ final class VerbsQueuePair extends PostingQueuePair {
     messages.say(Header.WITHDRAWN, accounts.claimed);
   }
 
-  /** The peer's queue pair for READs and WRITEs is a new one. */
+  /** The peer's queue pair for READs and WRITEs was made anew. */
   private void renewed(int kind, long peerData) throws IOException {
     if (!mayStart() || kind == Header.RESYNCED && !data.isWaiting()) {
       incompatible();

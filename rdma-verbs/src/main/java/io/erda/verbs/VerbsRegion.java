@@ -8,7 +8,8 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Registered memory. Its remote key says all that a requester needs, and hardware checks all of it:
+ * Registered memory. Its remote key holds all that a requester needs, and hardware checks all of
+ * it:
  *
  * <pre>
  *  63  62           44 43         32 31            0
@@ -17,7 +18,7 @@ import java.lang.foreign.MemorySegment;
  * </pre>
  *
  * <p>Pinned memory is registered under the address {@code generation << 40 | page offset}: so a key
- * of an earlier region is out of bounds even where hardware gave its rkey again. Memory that is
+ * of an earlier region is out of bounds even where hardware has reused its rkey. Memory that is
  * paged on demand, or persistent, has an address of its own ({@link Alias}), in units of 128 KiB,
  * that no other region had for a long time.
  */
@@ -35,14 +36,14 @@ final class VerbsRegion implements MemoryRegion {
   private final IbvMr mr;
   final int lkey;
 
-  /** What requests name its first byte by, here and at a peer. */
+  /** The address of its first byte in requests, here and at a peer. */
   final long iova;
 
   private final long size;
 
   private final long place;
 
-  /** Null for memory that is registered where it lies. */
+  /** Null for memory that is registered at its own address. */
   private final Alias alias;
 
   VerbsRegion(
@@ -66,31 +67,31 @@ final class VerbsRegion implements MemoryRegion {
     }
   }
 
-  /** What the key of a pinned region says besides its rkey. */
+  /** The key of a pinned region without its rkey. */
   static long place(int generation, long address) {
     return (long) generation << 44 | (address & PAGE_MASK) << 32;
   }
 
-  /** What the key says of one that is named by its address. */
+  /** The key, without its rkey, of a region that is named by its address. */
   static long place(boolean persistent, long address) {
     return BY_ADDRESS | (persistent ? PERSISTENT : 0) | address >>> Alias.UNIT_BITS << 32;
   }
 
-  /** What requests name the first byte by. */
+  /** The address of the first byte in requests. */
   static long iova(long remoteKey) {
     return remoteKey < 0
         ? (remoteKey >>> 32 & ADDRESS_MASK) << Alias.UNIT_BITS
         : remoteKey >>> 44 << OFFSET_BITS | remoteKey >>> 32 & PAGE_MASK;
   }
 
-  /** What a FLUSH of the region asks for: all that it allows. */
+  /** The type of a FLUSH of the region: all kinds that it allows. */
   static int flushType(long remoteKey) {
     return remoteKey < 0 && (remoteKey & PERSISTENT) != 0
         ? Offered.FLUSH_GLOBAL | Offered.FLUSH_PERSISTENT
         : Offered.FLUSH_GLOBAL;
   }
 
-  /** The region behind what a caller passed; a mistake of the caller's throws. */
+  /** Checks a region and a range that a caller passed. */
   static VerbsRegion of(MemoryRegion region, VerbsDevice device, long offset, int length) {
     if (!(region instanceof VerbsRegion local) || local.owner != device) {
       throw new IllegalArgumentException("local memory is not registered with this device");
@@ -106,7 +107,7 @@ final class VerbsRegion implements MemoryRegion {
     return (int) remoteKey;
   }
 
-  /** Where a peer's range begins; negative when it can't be one. */
+  /** The address of a peer's range in requests; negative when the range is impossible. */
   static long remoteAddress(long remoteKey, long offset, int length) {
     if (remoteKey == 0 || offset < 0 || offset > (1L << OFFSET_BITS) - PAGE_MASK - length) {
       return -1;

@@ -6,8 +6,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * A thread that wakes the device's, which sleeps elsewhere, when hardware has something to say. It
- * takes no event: it rings, and looks again when the device's thread has answered.
+ * A thread that wakes the device's thread, which sleeps on another device, when hardware has
+ * events. It takes no event: it rings, and looks again when the device's thread has answered.
  */
 final class Watcher implements AutoCloseable {
   private static final long LOOK_NS = 60_000_000_000L;
@@ -22,8 +22,8 @@ final class Watcher implements AutoCloseable {
   /**
    * Starts it.
    *
-   * @param onFailure is told what ended the thread before it was closed
-   * @param fds what hardware can be heard by; they stay the caller's
+   * @param onFailure gets the error that ended the thread
+   * @param fds readable when hardware has events; the caller keeps owning them
    */
   Watcher(Runnable wakeup, Consumer<Throwable> onFailure, int... fds) throws IOException {
     this.onFailure = onFailure;
@@ -41,12 +41,13 @@ final class Watcher implements AutoCloseable {
           LockSupport.park(this);
         } else if (waiter.await(LOOK_NS)) {
           rung = true;
-          // After the flag: who takes the events sees it, and is woken once more at worst.
+          // After the flag: the thread that takes the events sees the flag, and at worst is woken
+          // once more.
           wakeup.run();
         }
       }
     } catch (Throwable e) {
-      // Nothing would wake the device's thread any more when hardware has something to say.
+      // Nothing would wake the device's thread any more.
       onFailure.accept(e);
     }
   }
@@ -56,7 +57,7 @@ final class Watcher implements AutoCloseable {
     return rung;
   }
 
-  /** From now on it rings again. */
+  /** Lets the watcher ring again. */
   void answered() {
     rung = false;
     LockSupport.unpark(thread);

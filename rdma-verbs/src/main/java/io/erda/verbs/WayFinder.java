@@ -5,9 +5,9 @@ import java.net.InetSocketAddress;
 import java.util.function.LongSupplier;
 
 /**
- * Asks the connection manager which device has a way to an address. The kernel misses a neighbour
- * that answers while it is still noting down who waits for that answer, and finds it when the time
- * that it was given is over. So it is given little time, again and again.
+ * Asks the connection manager which device has a way to an address. The kernel misses the answer of
+ * a neighbour that comes before it has noted who waits for it, and finds the answer only at the end
+ * of the time that it was given. So it is given little time, again and again.
  */
 final class WayFinder {
   static final int LOOK_MS = 250;
@@ -26,7 +26,7 @@ final class WayFinder {
   }
 
   /**
-   * @param remainingNs how much time there is yet; 0 or less when it is over
+   * @param remainingNs the time that is left; 0 or less when it is over
    */
   WayFinder(Resolver resolver, LongSupplier remainingNs) {
     this.resolver = resolver;
@@ -34,7 +34,7 @@ final class WayFinder {
   }
 
   /**
-   * Asks. What comes of it is an event of the connection manager's.
+   * Asks. The answer is an event of the connection manager.
    *
    * @throws IOException when it is refused at once
    */
@@ -45,8 +45,7 @@ final class WayFinder {
   }
 
   /**
-   * Asks again after an event that says that the address was not found in time, as long as there is
-   * time.
+   * Asks again after an event that the address was not found in time, as long as there is time.
    *
    * @return false when the event says something else
    */
@@ -66,12 +65,12 @@ final class WayFinder {
     missing = false;
   }
 
-  /** Whether nobody has the address: it was asked for long enough. */
+  /** Whether no host has the address, after a full look. */
   boolean isMissing() {
     return missing;
   }
 
-  /** What is to be said when time is over. */
+  /** The message when time is over. */
   static String notFound() {
     return CmEvents.text(CmEvents.ADDR_ERROR, -ETIMEDOUT);
   }

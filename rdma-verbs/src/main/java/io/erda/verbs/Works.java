@@ -6,7 +6,7 @@ import io.erda.rdma.Status;
 import io.erda.rdma.Work;
 
 /**
- * What was posted to a queue pair and not reported yet, in the order posted: a ring. One thread;
+ * A ring of work that was posted to a queue pair and not reported yet, in order. One thread;
  * preallocated. An entry is named by its number, which counts from 0.
  */
 final class Works {
@@ -14,7 +14,7 @@ final class Works {
   private static final int MASK = CAPACITY - 1;
   private static final int PENDING = -1;
 
-  /** Nobody is told of it. */
+  /** Ended, and not reported. */
   static final int UNTOLD = -2;
 
   private final long[] wrIds = new long[CAPACITY];
@@ -23,13 +23,15 @@ final class Works {
   private final int[] statuses = new int[CAPACITY];
   private final boolean[] started = new boolean[CAPACITY];
 
-  /** Whether the peer's memory changes, and who is sent a message later has to see it. */
+  /**
+   * Whether it changes the peer's memory, so that the receiver of a later message has to see it.
+   */
   private final boolean[] changes = new boolean[CAPACITY];
 
-  /** Whether it is the second half of the work before: whose failure is that of both. */
+  /** Whether it is the second half of the work before, whose failure is that of both. */
   private final boolean[] follows = new boolean[CAPACITY];
 
-  /** The message, or -1 for work on the peer's memory. */
+  /** The slot of the message, or -1 for work on the peer's memory. */
   private final int[] slots = new int[CAPACITY];
 
   final long[] localAddress = new long[CAPACITY];
@@ -74,7 +76,7 @@ final class Works {
     return tail++;
   }
 
-  /** Makes it the second half of the one before. */
+  /** Makes it the second half of the work before. */
   void follow(long work) {
     follows[at(work)] = true;
   }
@@ -107,7 +109,7 @@ final class Works {
     started[at(work)] = true;
   }
 
-  /** Work on the peer's memory from {@code first} on that did not end is to be started again. */
+  /** Marks pending work on the peer's memory from {@code first} on to be started again. */
   void startAgain(long first) {
     for (long work = first; work < tail; work++) {
       if (slots[at(work)] < 0 && isPending(work)) {
@@ -120,7 +122,7 @@ final class Works {
     return work >= head && statuses[at(work)] == PENDING;
   }
 
-  /** Whether it ended badly, and that was not reported yet. */
+  /** Whether it ended in an error that was not reported yet. */
   boolean failed(long work) {
     return work >= head && statuses[at(work)] > Status.SUCCESS;
   }
@@ -132,7 +134,7 @@ final class Works {
     }
   }
 
-  /** Ends what was started on the peer's memory: whether it took effect is not known. */
+  /** Ends started work on the peer's memory: whether it took effect is unknown. */
   void endData() {
     for (long work = head; work < tail; work++) {
       if (slots[at(work)] < 0 && started[at(work)]) {
@@ -141,14 +143,14 @@ final class Works {
     }
   }
 
-  /** Ends all that is pending. */
+  /** Ends all pending work. */
   void endAll(int status) {
     for (long work = head; work < tail; work++) {
       end(work, status);
     }
   }
 
-  /** Whether {@link #report} would report something; forgets what nobody is told of. */
+  /** Whether {@link #report} would report something; forgets ended work that is not reported. */
   boolean hasReport() {
     while (head < tail && statuses[at(head)] != PENDING) {
       int at = at(head);
@@ -161,7 +163,7 @@ final class Works {
     return false;
   }
 
-  /** Reports the oldest; {@link #hasReport} said that there is one. */
+  /** Reports the oldest. REQUIRES: {@link #hasReport}. */
   void report(CompletionHandler handler) {
     int at = at(head++);
     int bytes = statuses[at] == Status.SUCCESS ? length[at] : 0;

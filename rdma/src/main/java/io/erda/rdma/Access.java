@@ -1,6 +1,6 @@
 package io.erda.rdma;
 
-/** The uses that a memory region may be put to, to be or-ed. */
+/** The permitted uses of a memory region, to be or-ed. */
 public final class Access {
   /** Local use only: sources of WRITE and SEND, destinations of READ and RECEIVE. */
   public static final int LOCAL = 0;

@@ -2,9 +2,8 @@ package io.erda.rdma;
 
 /**
  * Which messages of a requester take effect when one end of the connection has gone. A responder
- * claims messages, and finishes with them; a requester that gives up withdraws, and learns what
- * becomes of the messages that it sent. Belongs to its queue pair ({@link QueuePair#claims}), and
- * to its thread.
+ * claims messages, and finishes them; a requester that gives up withdraws, and learns which of its
+ * messages take effect. Belongs to its queue pair ({@link QueuePair#claims}), and to its thread.
  *
  * <p>Messages are numbered from 1 in the order posted. Of a requester that has withdrawn, those
  * above {@link #claimed()} never take effect; those up to {@link #finished()} have, or never will;
@@ -14,10 +13,9 @@ public interface Claims {
   // The responder.
 
   /**
-   * Claims all that was received, before anything of it takes effect. Returns false when the
-   * requester withdrew, closed or is known to have died; then nothing of it may take effect. A
-   * device that can't tell exactly says what it knows, and its requesters say so in {@link
-   * #claimed()}.
+   * Claims all messages that were received, before any of them takes effect. Returns false when the
+   * requester withdrew, closed or is known to have died; then none of them may take effect. Where a
+   * device can't know that for sure, {@link #claimed()} of its requesters says so.
    */
   default boolean claim() {
     return true;
@@ -28,7 +26,10 @@ public interface Claims {
     return true;
   }
 
-  /** Says that what was claimed has taken effect or never will, and that the answers are posted. */
+  /**
+   * Says that the claimed messages have taken effect or never will, and that the answers are
+   * posted.
+   */
   default void finish() {}
 
   // The requester.
@@ -39,24 +40,24 @@ public interface Claims {
   }
 
   /**
-   * Takes back whatever the responder did not claim. Work that is posted from now on completes in
-   * error, and READs behave as after the peer's end. Answers still arrive. Idempotent; {@link
-   * QueuePair#close()} does it too.
+   * Takes back the messages that the responder did not claim. Work that is posted from now on
+   * completes in error, and READs behave as after the peer's end. Answers still arrive. Idempotent;
+   * {@link QueuePair#close()} does it too.
    */
   default void withdraw() {}
 
   /**
    * After {@link #withdraw}: the number of the last message that may take effect; {@link
    * Long#MAX_VALUE} where the device can't know. A device that has to ask the other end says so
-   * too, until a poll has heard the answer.
+   * too, until a poll has received the answer.
    */
   default long claimed() {
     return Long.MAX_VALUE;
   }
 
   /**
-   * The number of the last message that the responder has finished with. What it answered has
-   * arrived when this says so, as far as there was room for answers.
+   * The number of the last message that the responder has finished. Its answer has arrived by then,
+   * if there was room for it.
    */
   default long finished() {
     return 0;

@@ -5,25 +5,25 @@ import java.lang.foreign.MemorySegment;
 /** A peer that wants to connect. Answered once: by {@link #accept} or {@link #reject}. */
 public interface ConnectionRequest {
   /**
-   * What the peer sent along, at most {@link Device#PRIVATE_DATA_MAX} bytes; valid until answered.
-   * Bytes from outside: not trusted.
+   * The peer's private data, at most {@link Device#PRIVATE_DATA_MAX} bytes; valid until answered.
+   * Not trusted.
    */
   MemorySegment privateData();
 
-  /** Who asks, for messages: a process ID or an address. */
+  /** The peer in words, for messages: a process ID or an address. */
   String peer();
 
   /**
-   * Which user asks, as the kernel says and not the peer; null when it is the user whom the
-   * listener runs as.
+   * The user of the peer, from the kernel and not from the peer; null when the listener runs as the
+   * same user.
    */
   default String user() {
     return null;
   }
 
   /**
-   * Which version of the device's own bytes the peer has and which one this end has, in words; null
-   * when they are the same. A peer of another version can only be rejected.
+   * The versions of the device's own bytes that the peer and this end have, in words; null when
+   * they are the same. A peer of another version can only be rejected.
    */
   default String otherVersion() {
     return null;

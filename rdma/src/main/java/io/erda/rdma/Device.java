@@ -13,8 +13,8 @@ import java.util.function.LongSupplier;
  * A device that moves bytes between processes without their help: an RDMA NIC, shared memory, a
  * software RNIC, a simulated one.
  *
- * <p>A device and all it makes belong to one thread, except {@link #wakeup()}. The creator closes
- * queue pairs, then regions, then the device.
+ * <p>A device and all that it makes belong to one thread, except {@link #wakeup()}. The creator
+ * closes queue pairs, then regions, then the device.
  */
 public interface Device extends AutoCloseable {
   /** The longest private data of a connection, bytes. */
@@ -24,9 +24,9 @@ public interface Device extends AutoCloseable {
    * Registers memory.
    *
    * @param memory the bytes; must stay valid until {@link #deregister}
-   * @param backing what another process maps; {@link Backing#none} for local use
+   * @param backing the file that another process maps; {@link Backing#none} for local use
    * @param access of {@link Access}
-   * @throws IllegalStateException when the device can't, with the reason for its user
+   * @throws IllegalStateException when the device can't; the message gives a user the reason
    */
   MemoryRegion register(MemorySegment memory, Backing backing, int access);
 
@@ -77,8 +77,8 @@ public interface Device extends AutoCloseable {
   /**
    * Whether {@link Work#flush FLUSH} works on the queue pairs that this device connects: the
    * responder flushes and drains, as its {@link PersistentMemory} does it, before the work
-   * completes. Hardware refuses a region, as {@link Status#REMOTE_ACCESS}, whose memory takes more
-   * than hardware can do (files that are synchronised). Where false, it completes with {@link
+   * completes. Hardware refuses, as {@link Status#REMOTE_ACCESS}, a region that it can't make
+   * durable (files that are synchronised). Where false, FLUSH completes with {@link
    * Status#UNSUPPORTED}, and the responder has to be asked by a message.
    */
   default boolean flushes() {
@@ -86,9 +86,9 @@ public interface Device extends AutoCloseable {
   }
 
   /**
-   * Whether a peer WRITEs to a region that it may only READ where {@link QueuePair#grant} said so,
-   * and nowhere else. Where false, what a peer is to WRITE must be registered for all peers to
-   * WRITE.
+   * Whether {@link QueuePair#grant} lets one peer WRITE to a range of a region that it may
+   * otherwise only READ. Where false, memory that one peer is to WRITE must be registered for all
+   * peers to WRITE.
    */
   default boolean limitsWrites() {
     return false;
@@ -96,38 +96,38 @@ public interface Device extends AutoCloseable {
 
   /**
    * Sleeps until an armed queue pair has a completion, a listener has a request, {@link #wakeup()}
-   * is called, or the time passes. Returns false when nothing but the time ended it. An interrupt
-   * does not: it stays set. For a thread that serves many queue pairs: arm all of them, poll once
+   * is called, or the time passes. Returns false when only the time ended it. An interrupt does not
+   * end it, and stays set. For a thread that serves many queue pairs: arm all of them, poll once
    * more, then sleep.
    */
   boolean await(long timeoutNs);
 
-  /** Ends an {@link #await} of the device's thread, now or the next one. From any thread. */
+  /** Ends the present or the next {@link #await} of the device's thread. From any thread. */
   void wakeup();
 
   /**
-   * For a thread that serves several devices and sleeps on another one: from now on whatever ends
-   * an {@link #await} of this device calls {@code wakeup} too, from any thread. What was armed
-   * stays armed as for an await.
+   * For a thread that serves several devices and sleeps on another one: from now on each event that
+   * ends an {@link #await} of this device also calls {@code wakeup}, from any thread. Queue pairs
+   * are armed as for an await.
    *
-   * @return false where the device can't: then it has to be the one that is slept on
+   * @return false where the device can't: then the thread has to sleep on this device
    */
   default boolean forwardWakeups(Runnable wakeup) {
     return false;
   }
 
   /**
-   * How many peers may still be in the middle of a WRITE that no open queue pair of this device
-   * stands for, because what they store can't be revoked (shared memory): of a connection that was
-   * closed here, or of an earlier server's, as long as they did not provably leave. None where the
-   * device itself ends what a closed queue pair had posted. May cost a system call each.
+   * How many peers without an open queue pair of this device may still be in the middle of a WRITE,
+   * because their stores can't be revoked (shared memory): peers of connections that were closed
+   * here, or of an earlier server, that did not provably leave. None where the device itself ends
+   * the work of a closed queue pair. May cost a system call each.
    */
   default int strangers() {
     return 0;
   }
 
   /**
-   * Figures of this device alone, by name, for {@code stats}. Any thread may ask for one as long as
+   * Figures of this device alone, by name, for {@code stats}. Any thread may read one as long as
    * the device is open.
    */
   default Map<String, LongSupplier> figures() {
@@ -135,19 +135,20 @@ public interface Device extends AutoCloseable {
   }
 
   /**
-   * Sets who is told of the peers that this device refuses by itself; to be called before {@link
-   * #listen}. A device that lets the listener decide about all of them tells nobody.
+   * Sets the listener that is told of the peers that this device refuses by itself; to be called
+   * before {@link #listen}. Has no effect on a device whose {@link Listener} decides about all
+   * peers.
    */
   default void onRefusal(RefusalListener listener) {}
 
   /**
-   * Sets who is told, by that thread, of the error that ended a thread of the device's: without it
-   * peers are not answered any more. To be called before {@link #listen}. A device without threads
-   * tells nobody.
+   * Sets the listener that gets the error that ended a thread of the device, in that thread: peers
+   * are not answered any more then. To be called before {@link #listen}. Has no effect on a device
+   * without threads.
    */
   default void onFailure(Consumer<Throwable> listener) {}
 
-  /** What its queue pairs have moved so far. */
+  /** The bytes and messages that its queue pairs have moved so far. */
   DeviceStatistics statistics();
 
   @Override

@@ -20,16 +20,16 @@ public interface DeviceProvider {
   /**
    * A device for a client. The caller owns it.
    *
-   * @throws IOException when it can't be opened, in words for its user
-   * @throws IllegalArgumentException when a parameter is not one of its own
+   * @throws IOException when it can't be opened; the message is for a user
+   * @throws IllegalArgumentException when it does not know a parameter
    */
   Device connecting(Settings settings) throws IOException;
 
   /**
    * A device for a server. The caller owns it.
    *
-   * @throws IOException when it can't be opened, in words for its user
-   * @throws IllegalArgumentException when a parameter is not one of its own
+   * @throws IOException when it can't be opened; the message is for a user
+   * @throws IllegalArgumentException when it does not know a parameter
    */
   Device serving(Settings settings) throws IOException;
 
@@ -45,9 +45,9 @@ public interface DeviceProvider {
   }
 
   /**
-   * Hosts by which processes of this machine can reach a server here, as numbers, and as they stand
-   * in a URI (IPv6 in brackets). The first one belongs to the device that is opened when nobody
-   * names one. Empty where there are none, and where addresses have no hosts.
+   * Hosts by which processes of this machine can reach a server here, as numbers in the form of a
+   * URI (IPv6 in brackets). The first one belongs to the default device. Empty where there are
+   * none, and where addresses have no hosts.
    *
    * @throws IOException when this machine can't be asked
    */
@@ -60,8 +60,8 @@ public interface DeviceProvider {
    *
    * @param parameters of the URI, by name
    * @param nanoTime a monotonic clock
-   * @param random not to be predicted; asked for where it is needed
-   * @param counted whether WRITEs are compared with what they replace
+   * @param random gives an unpredictable generator; called only where one is needed
+   * @param counted whether WRITEs are compared with the bytes that they replace
    * @param extraWriteLatencyNs how much longer each WRITE takes
    */
   record Settings(

@@ -1,9 +1,9 @@
 package io.erda.rdma;
 
 /**
- * What the queue pairs of a device have moved, as seen by the side that asks.
+ * Counts of the work of a device's queue pairs, as seen by one side.
  *
- * <p>On the responder's side these count what peers did to its regions, where the device can tell
+ * <p>On the responder's side these count the peers' work on its regions, where the device knows it
  * (shared memory: each peer counts into its queue file). {@code bytesDiffering} counts written
  * bytes whose value changed, and is -1 where stores are not compared.
  */

@@ -7,7 +7,7 @@ public interface Listener extends AutoCloseable {
   /** The next connection request, or null when there is none. Does not block. */
   ConnectionRequest poll();
 
-  /** The address it listens at, with the port that was really taken. */
+  /** The address it listens at, with the actual port. */
   String address();
 
   /** Stops listening; accepted queue pairs stay. */

@@ -3,16 +3,16 @@ package io.erda.rdma;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Registered memory. Deregistered by {@link Device#deregister}; the memory itself belongs to
- * whoever registered it.
+ * Registered memory. Deregistered by {@link Device#deregister}; the memory itself belongs to the
+ * caller that registered it.
  */
 public interface MemoryRegion {
   /** The memory, as registered. */
   MemorySegment memory();
 
   /**
-   * What a peer names in a READ or WRITE; 0 when the region is for local use only. Never reused by
-   * one device directory or listener.
+   * The key by which a peer names the region in a READ or WRITE; 0 when the region is for local use
+   * only. Never reused by one device directory or listener.
    */
   long remoteKey();
 }

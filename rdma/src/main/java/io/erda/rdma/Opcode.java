@@ -12,7 +12,7 @@ public final class Opcode {
 
   /**
    * A WRITE_IMM of the peer's consumed a posted receive buffer; {@code imm} is its immediate data,
-   * {@code byteLength} what it wrote.
+   * {@code byteLength} the length of the WRITE.
    */
   public static final int RECEIVE_IMM = 6;
 
@@ -27,8 +27,8 @@ public final class Opcode {
   public static final int CONNECT = 10;
 
   /**
-   * The connection ended, by the peer or by a fault; reported once, after the completions of what
-   * was outstanding.
+   * The connection ended, by the peer or by a fault; reported once, after the completions of
+   * outstanding work.
    */
   public static final int DISCONNECT = 11;
 

@@ -17,51 +17,50 @@ import java.util.function.LongSupplier;
  *
  * <p>Cost: while it polls it takes a core, up to the budget after each burst of work. The first
  * {@code spinNs} of that are pause instructions (tens of nanoseconds a turn); from then on each
- * turn yields to whoever else wants the core (some hundred nanoseconds when nobody does), so that
- * more pollers than cores slow each other down in proportion and no more. What follows a sleep
- * costs a system call on both sides and a wake-up: some tens of microseconds. A budget of 0 never
- * polls; of {@link Long#MAX_VALUE} never sleeps.
+ * turn yields the core to other threads (some hundred nanoseconds when none wants it), so that more
+ * pollers than cores only slow each other down in proportion. Work after a sleep costs a system
+ * call on both sides and a wake-up: some tens of microseconds. A budget of 0 never polls; of {@link
+ * Long#MAX_VALUE} never sleeps.
  *
- * <p>Beside threads that never yield that is not enough: each yield costs the rest of a time slice,
- * milliseconds. Who has lost a whole budget to one sleeps instead of yielding, for some times as
- * long as it took, and longer each time it is met again: the kernel gives a sleeper that is woken
- * its turn much sooner.
+ * <p>Beside threads that never yield, each yield costs the rest of a time slice, milliseconds. A
+ * poller that lost a whole budget to a yield sleeps instead of yielding, for a multiple of that
+ * time, and longer each time it happens again: the kernel runs a woken sleeper much sooner.
  *
- * <p>Who finds that it shares its core with somebody can be told to take another one ({@link
- * #onShared}): the kernel leaves two threads that wait for each other on one core for long.
+ * <p>A poller that shares its core can call for another one ({@link #onShared}): the kernel leaves
+ * two threads that wait for each other on one core for long.
  */
 public final class Poller {
   /** Several times a round trip between processes that both poll. */
   public static final long DEFAULT_SPIN_NS = 2_000;
 
   /**
-   * About what a sleep and its wake-up cost together: polling longer can at most halve what
-   * sleeping at once would have cost.
+   * About the cost of a sleep and its wake-up together: so polling in vain costs at most as much
+   * again as sleeping at once.
    */
   public static final long DEFAULT_BUDGET_NS = 50_000;
 
   private static final int TURNS_PER_CLOCK = 16;
 
   /**
-   * A yield that takes so long, and longer than the budget, has given the core to somebody who does
-   * not yield.
+   * A yield that takes so long, and longer than the budget, has given the core to a thread that
+   * does not yield.
    */
   private static final long CONTENDED_NS = 300_000;
 
   private static final int CONTENDED_MAX = 6;
 
-  /** A yield that takes longer has let somebody else run; alone it takes some hundreds. */
+  /** A longer yield has let another thread run; without one it takes some hundred. */
   private static final long SHARED_NS = 1_500;
 
-  /** So many yields in a row are no chance. */
+  /** So many such yields in a row are not by chance. */
   private static final int SHARED_MAX = 4;
 
-  /** From one look for another core to the next; longer where that did not help. */
+  /** The time between two attempts to get another core, which grows where they do not help. */
   private static final long ASIDE_NS_MIN = 4_000_000;
 
   private static final long ASIDE_NS_MAX = 256_000_000;
 
-  /** A pause that took longer was no time slice: the process was stopped. */
+  /** A longer pause was no time slice: the process was stopped. */
   private static final long SLICE_NS_MAX = 10_000_000;
 
   private final LongSupplier nanoTime;
@@ -73,14 +72,14 @@ public final class Poller {
   private boolean yields;
   private boolean woken;
 
-  /** How often in a row a yield gave the core away for long; until when none is tried again. */
+  /** How often in a row a yield gave the core away for long, and until when none is tried again. */
   private int contended;
 
   private long yieldsAgainNs;
 
   private BooleanSupplier aside = () -> false;
 
-  /** How many yields in a row let somebody else run. */
+  /** How many yields in a row let another thread run. */
   private int shared;
 
   private long asideNs = ASIDE_NS_MIN;
@@ -108,14 +107,14 @@ public final class Poller {
   }
 
   /**
-   * Sets what is done, in the polling thread, when it shares its core with somebody: now and then,
-   * more seldom where it goes on sharing one. It returns whether the thread has another core now.
+   * Sets an action for the polling thread while it shares its core: called now and then, more
+   * seldom where it does not help. It returns whether the thread has another core now.
    */
   public void onShared(BooleanSupplier stepAside) {
     aside = stepAside;
   }
 
-  /** Says after a turn that did {@code work}: true to poll again, false to sleep. */
+  /** Decides after a turn that did {@code work}: true to poll again, false to sleep. */
   public boolean mayPoll(int work) {
     if (work > 0) {
       idleTurns = 0;
@@ -132,7 +131,7 @@ public final class Poller {
       return false;
     }
     if (++idleTurns == TURNS_PER_CLOCK) {
-      // An answer that comes at once costs no look at the clock.
+      // Work that comes at once costs no reading of the clock.
       idleSince = nanoTime.getAsLong();
     } else if (yields || (idleTurns & TURNS_PER_CLOCK - 1) == 0) {
       long idleNs = nanoTime.getAsLong() - idleSince;
@@ -158,8 +157,8 @@ public final class Poller {
   }
 
   /**
-   * @param idle whether there was nothing to do: only then does a short yield say that nobody else
-   *     wants the core, since who was just woken gets it back at once
+   * @param idle whether there was nothing to do: only then does a short yield prove that no other
+   *     thread wants the core, since a thread that was just woken gets it back at once
    */
   private void yieldOnce(boolean idle) {
     long beganNs = nanoTime.getAsLong();
@@ -202,9 +201,9 @@ public final class Poller {
   }
 
   /**
-   * Does what {@link #reset} does, after a sleep that somebody ended. The first work is followed by
-   * a yield, unless one gave the core away for long lately: the kernel likes to wake a thread on
-   * the core of who woke it, and who polls there for the answer has it at once then.
+   * Resets as {@link #reset} does, after a sleep that another thread ended. The first work is
+   * followed by a yield, unless one gave the core away for long lately: the kernel often wakes a
+   * thread on the core of its waker, which polls there and then gets the answer at once.
    */
   public void woken() {
     reset();

@@ -5,20 +5,18 @@ import java.lang.foreign.MemorySegment;
 /**
  * A reliable connection. Belongs to one thread.
  *
- * <p>A post returns false when the queue is full: poll, then post again. A device may begin with
- * what was posted at the next poll or arm. Posted work reads its local memory until it completes.
- * Local memory is a region of the same device. After {@link Opcode#DISCONNECT} was reported
- * everything completes in error, except that READs still work on a device whose {@link
- * Device#readsOutlivePeer()} is true. Closing makes outstanding work complete in error with nobody
- * to hear it.
+ * <p>A post returns false when the queue is full: poll, then post again. A device may begin posted
+ * work only at the next poll or arm. Posted work reads its local memory until it completes. Local
+ * memory is a region of the same device. After {@link Opcode#DISCONNECT} was reported everything
+ * completes in error, except that READs still work on a device whose {@link
+ * Device#readsOutlivePeer()} is true. Closing ends outstanding work in error, without a completion.
  *
- * <p>{@link #claims} tells which messages take effect when an end has gone.
+ * <p>{@link #claims} tells which messages take effect when an end is gone.
  */
 public interface QueuePair extends AutoCloseable {
   /**
-   * Posts work. The device has read all that it needs of the {@link Work} when this returns, and
-   * keeps none of it: it may be changed and posted again at once. The local memory that it names is
-   * another matter: that is used until the work completes.
+   * Posts work. The device keeps no reference to the {@link Work}: it may be changed and posted
+   * again as soon as this returns. The local memory is used until the work completes.
    *
    * @return false when the queue is full; nothing was posted then
    * @throws IllegalArgumentException when the local memory is no region of this device, or a
@@ -33,8 +31,8 @@ public interface QueuePair extends AutoCloseable {
    * follows. Executes after all READs posted before.
    *
    * @param read a READ; its ID and flags are not used
-   * @return whether the bytes are there; false, for whatever reason, says nothing about the local
-   *     memory: post the READ, and its completion tells
+   * @return whether the bytes are there; when false, for whatever reason, the local memory may hold
+   *     anything: post the READ, whose completion tells the reason
    */
   default boolean readNow(Work read) {
     return false;
@@ -42,9 +40,8 @@ public interface QueuePair extends AutoCloseable {
 
   /**
    * Says which places are READ in the call next, {@code length} bytes at each. A device whose READs
-   * are loads of the caller may bring them near, all at once, so that the READs don't wait for
-   * memory one after the other. It is no READ: it tells nothing, whatever is there, and counts as
-   * nothing.
+   * are loads of the caller may bring them into the cache, all at once, so that the READs don't
+   * wait for memory one after the other. It is no READ: it reports no error, and is not counted.
    *
    * @param remoteKeys {@code count} of them
    * @param remoteOffsets one for each
@@ -52,10 +49,10 @@ public interface QueuePair extends AutoCloseable {
   default void readSoon(long[] remoteKeys, long[] remoteOffsets, int length, int count) {}
 
   /**
-   * A responder lets this peer, and no other, WRITE to a range of a region that it may otherwise
-   * only READ, until {@link #revoke} or the end of the connection. Hardware binds a memory window
-   * to the queue pair for it. Offsets under the key count from the beginning of the region, as
-   * under the region's own.
+   * Lets this peer, and no other, WRITE to a range of a region of this responder that it may
+   * otherwise only READ, until {@link #revoke} or the end of the connection. Hardware binds a
+   * memory window to the queue pair for it. Offsets under the key count from the beginning of the
+   * region.
    *
    * @return the remote key to WRITE with; the region's own where {@link Device#limitsWrites()} is
    *     false
@@ -65,16 +62,15 @@ public interface QueuePair extends AutoCloseable {
   }
 
   /**
-   * Ends what {@link #grant} gave; a key that it did not give is none of this queue pair's and
-   * stays. A WRITE that the device is in the middle of may still land; what begins later is
-   * refused.
+   * Ends a {@link #grant}; has no effect on a key that was not granted on this queue pair. A WRITE
+   * that the device is in the middle of may still land; later ones are refused.
    */
   default void revoke(long grantedKey) {}
 
   /**
-   * Offers a buffer for one message of the peer's.
+   * Offers a buffer for one message of the peer.
    *
-   * @return false when as many wait as there is room for
+   * @return false when there is no room for another
    */
   boolean postReceive(long wrId, MemoryRegion local, long localOffset, int length);
 
@@ -85,48 +81,47 @@ public interface QueuePair extends AutoCloseable {
   int poll(CompletionHandler handler, int limit);
 
   /**
-   * Asks to be woken for the next completion. Returns false when one may be there already: poll
-   * again instead of sleeping.
+   * Asks to be woken for the next completion. Returns false when one may be there: poll again
+   * instead of sleeping.
    */
   boolean arm();
 
   /**
    * Sleeps until something completes or the time passes; {@link #arm()} first, and all others of
    * the same device that were accepted. Returns false when the time passed. An interrupt does not
-   * end it: it stays set. The simulator never calls it.
+   * end it, and stays set. The simulator never calls it.
    */
   boolean await(long timeoutNs);
 
   /**
-   * The caller names a remote key no more: releases what reaching its region took, a mapping for
-   * example. Nothing that names it may be outstanding.
+   * Releases the resources for reaching the region of a remote key, a mapping for example: the
+   * caller names the key no more. REQUIRES: no work that names it is outstanding.
    */
   default void forget(long remoteKey) {}
 
   /**
-   * Whether the region of a remote key is still what its owner would find under its name. False
-   * when it was deleted, or another one was put in its place, while nobody was there to revoke the
-   * key. May cost a system call.
+   * Whether the name of a region's file still leads to the same file. False when the file was
+   * deleted or replaced while no server was there to revoke the key. May cost a system call.
    */
   default boolean isCurrent(long remoteKey) {
     return true;
   }
 
-  /** Which messages take effect when an end of the connection has gone. */
+  /** The claims of this connection's messages. */
   Claims claims();
 
   /**
-   * To be asked after a {@link io.erda.pmem.MemoryFault} by one who does not know whose memory it
-   * was that went away: whether the peer took away what both ends share. Then the connection is
-   * broken, and no call of this queue pair meets that fault again. Costs a system call.
+   * Whether the memory that both ends share went away. To be called after a {@link
+   * io.erda.pmem.MemoryFault} of unknown memory. When true, the connection is broken, and no call
+   * of this queue pair meets that fault again. Costs a system call.
    */
   default boolean isMemoryLost() {
     return false;
   }
 
   /**
-   * Whose memory was gone when the last READ or WRITE ended with {@link Status#MEMORY_LOST}, and
-   * how, for messages.
+   * The memory that was missing when the last READ or WRITE ended with {@link Status#MEMORY_LOST},
+   * and why, for messages.
    */
   default String lostRegion() {
     return "";
@@ -134,23 +129,23 @@ public interface QueuePair extends AutoCloseable {
 
   /**
    * Why this process could not open the file of the region that a READ or WRITE tried to reach
-   * last, for messages: the file and the error. Empty where it could, and where nobody knows.
+   * last, for messages: the file and the error. Empty where it could, or where that is unknown.
    */
   default String unreached() {
     return "";
   }
 
   /**
-   * What the peer sent with its acceptance or refusal; empty before {@link Opcode#CONNECT}. Bytes
-   * from outside: not trusted.
+   * The private data of the peer's acceptance or refusal; empty before {@link Opcode#CONNECT}. Not
+   * trusted.
    */
   MemorySegment privateData();
 
-  /** Who the peer is, for messages. */
+  /** The peer in words, for messages. */
   String peer();
 
   /**
-   * Why the connection was not made or ended, for messages, where the device knows more than its
+   * Why the connection was not made or ended, for messages, where the device knows more than the
    * status says; empty otherwise.
    */
   default String failure() {

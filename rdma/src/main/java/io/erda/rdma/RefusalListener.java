@@ -1,27 +1,27 @@
 package io.erda.rdma;
 
 /**
- * Is told of peers that a device refuses by itself: a listener never sees them, or has seen them
- * before. Threads of the device call it: it must not wait for anything, and throws nothing.
+ * Is told of peers that a device refuses by itself, before or after its {@link Listener} saw them.
+ * Threads of the device call it: it must not wait for anything, and throws nothing.
  */
 @FunctionalInterface
 public interface RefusalListener {
-  /** Cares for nothing. */
+  /** Ignores all. */
   RefusalListener NONE = (peer, figure, why) -> {};
 
   /**
    * A peer's connection was ended.
    *
    * @param peer its address
-   * @param figure that counts it, of {@link Device#figures}
+   * @param figure the name of the figure that counts it, of {@link Device#figures}
    * @param why in words for people
    */
   void refused(String peer, String figure, String why);
 
   /**
-   * Something keeps peers from connecting, or no longer does.
+   * Peers can't connect for some reason, or can again.
    *
-   * @param what it is and what to do, in words for people
+   * @param what the reason and the remedy, in words for people
    */
   default void trouble(String what) {}
 }

@@ -16,10 +16,7 @@ public final class Status {
    */
   public static final int REMOTE_ACCESS = 2;
 
-  /**
-   * The peer fenced this queue pair: what was written may or may not have taken effect and counts
-   * as nothing.
-   */
+  /** The peer fenced this queue pair: a WRITE may have taken effect, and counts as not done. */
   public static final int FENCED = 3;
 
   /** A received message is longer than the receive buffer. */
@@ -36,16 +33,15 @@ public final class Status {
   public static final int DENIED = 9;
 
   /**
-   * No disk space for what a connection needs on this side, nor any that the other side keeps for
-   * it; or none for a page of the peer's that was to be stored to, which {@link
-   * QueuePair#lostRegion} names then.
+   * No disk space for the files of a connection, and no spare file of the other side; or none for a
+   * page of the peer's memory, which {@link QueuePair#lostRegion} names then.
    */
   public static final int NO_SPACE = 10;
 
   /** An application has the address's store open for itself, and serves nobody. */
   public static final int TAKEN = 11;
 
-  /** A file of the peer's is not what a peer may name: a link, or another user's. */
+  /** A file of the peer is one that it may not name: a link, or another user's. */
   public static final int UNTRUSTED = 12;
 
   /**
@@ -67,24 +63,24 @@ public final class Status {
   public static final int ABSENT = 17;
 
   /**
-   * The store at the address was not recovered since the machine was started: what a power failure
-   * left undecided is to be decided first.
+   * The store at the address was not recovered since the machine was started: a server has to
+   * decide first about the puts that a power failure interrupted.
    */
   public static final int UNRECOVERED = 18;
 
-  /** One end encrypts and the other does not, or one does not believe who the other says it is. */
+  /** One end encrypts and the other does not, or one could not authenticate the other. */
   public static final int ENCRYPTION = 19;
 
-  /** The file system where a connection has its files takes none: it failed, or is read-only. */
+  /** The file system for the files of a connection takes none: it failed, or is read-only. */
   public static final int UNWRITABLE = 20;
 
   /**
-   * A file of the peer's is there and can't be opened or mapped now, which says nothing about what
-   * is in it. {@link QueuePair#lostRegion} says which, and why.
+   * A file of the peer exists and can't be opened or mapped now; it may be sound. {@link
+   * QueuePair#lostRegion} says which, and why.
    */
   public static final int UNREADABLE = 21;
 
-  /** The store at the address was closed, by the process that has it and this end. */
+  /** The store at the address was closed, by this process, which has it open. */
   public static final int CLOSED = 22;
 
   /** The status in words, for messages. */

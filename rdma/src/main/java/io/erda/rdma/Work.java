@@ -1,10 +1,9 @@
 package io.erda.rdma;
 
 /**
- * A work request: what {@link QueuePair#post} is asked to do. Its owner prepares one for each
- * purpose, posts it, and posts it again when what differs has been changed; that allocates nothing.
- * A device has read all that it needs when the post returns, so it keeps no reference, and the
- * owner may change any field at once. One thread.
+ * A work request for {@link QueuePair#post}. Its owner prepares one for each purpose, posts it,
+ * changes some fields and posts it again; that allocates nothing. A device keeps no reference after
+ * the post returns, so the owner may change any field at once. One thread.
  *
  * <p>Which fields an opcode uses; a device ignores the others:
  *
@@ -15,25 +14,25 @@ package io.erda.rdma;
  * <tr><td>WRITE<td>source<td>destination<td>
  * <tr><td>WRITE_IMM<td>source<td>destination<td>{@link #imm}
  * <tr><td>SEND<td>source<td>none<td>
- * <tr><td>FLUSH<td>none<td>what is flushed<td>
+ * <tr><td>FLUSH<td>none<td>the bytes to flush<td>
  * <tr><td>ATOMIC_WRITE<td>none<td>one word<td>{@link #value}
  * <tr><td>COMPARE_AND_SWAP<td>gets the old word<td>one word<td>{@link #expected}, {@link #value}
  * </table>
  *
  * <p><b>Invariants</b>, which devices assert: the opcode is one of these; {@link #flags} are of
  * {@link Flags}; where the opcode uses local memory there is a region; the length of an atomic
- * operation is 8. A caller's mistake with its own memory is an exception of the post. What only the
- * peer can know is the status of the completion: whether it knows the key, the range lies in the
- * region, and the word of an atomic operation is 8-aligned there.
+ * operation is 8. A caller's mistake with its own memory is an exception of the post. Errors that
+ * only the peer can know are the status of the completion: an unknown key, a range outside the
+ * region, and a word of an atomic operation that is not 8-aligned there.
  *
- * <p>A receive is no work request, here as in verbs: it names a buffer and nothing of the peer's,
- * waits in a queue of its own until a message comes, and completes in the order of the messages.
+ * <p>A receive is no work request, here as in verbs: it names only a local buffer, waits in a queue
+ * of its own until a message comes, and completes in the order of the messages.
  */
 public final class Work {
-  /** One of {@link Opcode}, of those that are posted. */
+  /** One of the opcodes of {@link Opcode} in the table above. */
   public int opcode;
 
-  /** What the completion names it by. */
+  /** The ID in the completion. */
   public long wrId;
 
   /** Of {@link Flags}. */
@@ -48,19 +47,19 @@ public final class Work {
   /** How many bytes, at both ends. */
   public int length;
 
-  /** The peer's region; its {@link MemoryRegion#remoteKey} or what {@link QueuePair#grant} gave. */
+  /** The peer's region: its {@link MemoryRegion#remoteKey}, or a key of {@link QueuePair#grant}. */
   public long remoteKey;
 
   /** Where the bytes begin in the peer's region. */
   public long remoteOffset;
 
-  /** What the receive of a WRITE_IMM sees. */
+  /** The immediate data of a WRITE_IMM. */
   public int imm;
 
-  /** What a COMPARE_AND_SWAP compares the word with. */
+  /** The word that a COMPARE_AND_SWAP expects. */
   public long expected;
 
-  /** What an atomic operation stores. */
+  /** The word that an atomic operation stores. */
   public long value;
 
   private Work(int opcode, int length) {
@@ -79,8 +78,8 @@ public final class Work {
   }
 
   /**
-   * WRITEs, then consumes a receive of the peer's, which sees {@link #imm}. A peer with whom this
-   * was not agreed ends the connection: its receive is gone, and no message came.
+   * WRITEs, then consumes a receive of the peer's, which sees {@link #imm}. A peer that does not
+   * expect it ends the connection, because a receive was used up without a message.
    */
   public static Work writeImm() {
     return new Work(Opcode.WRITE_IMM, 0);
@@ -150,25 +149,25 @@ public final class Work {
     return remote(key, offset);
   }
 
-  /** Sets what the receive of a WRITE_IMM sees. */
+  /** Sets the immediate data of a WRITE_IMM. */
   public Work imm(int data) {
     imm = data;
     return this;
   }
 
-  /** Sets what a COMPARE_AND_SWAP compares the word with. */
+  /** Sets the word that a COMPARE_AND_SWAP expects. */
   public Work expected(long word) {
     expected = word;
     return this;
   }
 
-  /** Sets what an atomic operation stores. */
+  /** Sets the word that an atomic operation stores. */
   public Work value(long word) {
     value = word;
     return this;
   }
 
-  /** Sets all of this to what the other one is. */
+  /** Copies all fields of another one. */
   public Work set(Work other) {
     opcode = other.opcode;
     wrId = other.wrId;
@@ -185,7 +184,7 @@ public final class Work {
     return opcode != Opcode.FLUSH && opcode != Opcode.ATOMIC_WRITE;
   }
 
-  /** Whether it takes a receive of the peer's. */
+  /** Whether it takes a receive of the peer. */
   public boolean isMessage() {
     return opcode == Opcode.SEND || opcode == Opcode.WRITE_IMM;
   }
@@ -203,7 +202,7 @@ public final class Work {
         && (local != null || !hasLocal());
   }
 
-  /** What is asked for, in words. */
+  /** The request in words. */
   @Override
   public String toString() {
     return "work "

@@ -86,7 +86,9 @@ public enum Errno {
     return number >= 0 && number < BY_NUMBER.length ? BY_NUMBER[number] : OTHER;
   }
 
-  /** Returns the error that a call of {@link Libc} ended with; {@link #OTHER} where it did not. */
+  /**
+   * Returns the error that a call of {@link Libc} ended with; {@link #OTHER} where it succeeded.
+   */
   public static Errno ofResult(long result) {
     return result < 0 && result > -BY_NUMBER.length ? of((int) -result) : OTHER;
   }
@@ -96,12 +98,12 @@ public enum Errno {
     return number;
   }
 
-  /** What the C library says of it. */
+  /** The C library's words for it. */
   public String words() {
     return words;
   }
 
-  /** What a call of {@link Libc} returns that ends with this error. */
+  /** The result of a call of {@link Libc} that ends with this error. */
   public int result() {
     return -number;
   }

@@ -71,7 +71,7 @@ public final class Libc {
   /** No text of an error is as long. */
   private static final int WORDS_BYTES_MAX = 1024;
 
-  /** Of a thread, the caller's. */
+  /** The nice level of a thread, which is the caller's. */
   private static final int PRIO_PROCESS = 0;
 
   private static final int CALLER = 0;
@@ -83,9 +83,9 @@ public final class Libc {
       STATE.byteOffset(MemoryLayout.PathElement.groupElement("errno"));
 
   /**
-   * One shape for all calls, because linking a shape is what costs time when a process starts. An
-   * argument, int or pointer, is one 64-bit register; a call takes as many as it wants, and the low
-   * half of the result where it returns an int.
+   * One shape for all calls, because linking a shape costs time when a process starts. An argument,
+   * int or pointer, is one 64-bit register; a function ignores those that it does not have, and an
+   * int result is the low half of the register.
    */
   private static final MethodHandle CALL =
       LINKER.downcallHandle(
@@ -235,7 +235,7 @@ public final class Libc {
     return call(FCHMOD, descriptor, mode, 0, 0, 0);
   }
 
-  /** Gives an open file to another user or group, −1 for neither. */
+  /** Gives an open file to another user and group; −1 leaves either as it is. */
   public static int fchown(int descriptor, int user, int group) {
     return call(FCHOWN, descriptor, user, group, 0, 0);
   }
@@ -253,7 +253,7 @@ public final class Libc {
     return lock(descriptor, LOCK_EX);
   }
 
-  /** Takes the lock to look only: others may look too; -EAGAIN when somebody has it exclusively. */
+  /** A shared lock, beside other shared ones; -EAGAIN when another opening has an exclusive one. */
   public static int flockShared(int descriptor) {
     return lock(descriptor, LOCK_SH);
   }
@@ -271,7 +271,9 @@ public final class Libc {
     return CallOfSix.run(CallOfSix.MMAP, address, length, protection, flags, descriptor, 0);
   }
 
-  /** Maps pages that are mapped shared once more, in place of what is there. Returns where. */
+  /**
+   * Maps shared pages a second time, in place of any mapping at {@code to}. Returns the address.
+   */
   public static long mapAgain(long from, long to, long bytes) {
     return captured(MREMAP, from, 0, bytes, MREMAP_MAYMOVE_FIXED, to);
   }
@@ -280,7 +282,7 @@ public final class Libc {
     unread(MUNMAP, address, length, 0);
   }
 
-  /** A call that takes an argument more than all others: linked only where somebody wants it. */
+  /** Calls with one argument more than all others, linked when they are first used. */
   private static final class CallOfSix {
     private static final MethodHandle CALL =
         LINKER.downcallHandle(
@@ -302,8 +304,8 @@ public final class Libc {
   }
 
   /**
-   * Faults the pages of a mapped range in for writing; a kernel that can't (before 5.14) says so
-   * and does nothing.
+   * Faults the pages of a mapped range in for writing; a kernel before 5.14 answers EINVAL and does
+   * nothing.
    */
   public static int populateWrite(long address, long length) {
     return call(MADVISE, address, length, MADV_POPULATE_WRITE, 0, 0);
@@ -318,8 +320,8 @@ public final class Libc {
   }
 
   /**
-   * Begins to read the pages of a mapped range that are not in memory. Returns −1 when that can't
-   * be; nobody asks why. Allocates nothing, because gets call it.
+   * Begins to read the pages of a mapped range that are not in memory. Returns −1 when it failed,
+   * without a reason. Allocates nothing, because gets call it.
    */
   public static int willNeed(long address, long length) {
     return unread(MADVISE, address, length, MADV_WILLNEED);
@@ -344,7 +346,7 @@ public final class Libc {
     }
   }
 
-  /** Renames within an open directory; what had the new name before, a file, is replaced. */
+  /** Renames within an open directory; a file that had the new name is replaced. */
   public static int rename(int directory, String from, String to) {
     try (Arena arena = Arena.ofConfined()) {
       return call(RENAMEAT, directory, name(arena, from), directory, name(arena, to), 0);
@@ -369,9 +371,9 @@ public final class Libc {
     }
   }
 
-  // Waiting, and waking who waits.
+  // Waiting and waking.
 
-  /** Makes a counter that wakes who polls it. */
+  /** Makes a counter that threads can wait for by {@link #poll}. */
   public static int eventfd() {
     return call(EVENTFD, 0, EFD_NONBLOCK_CLOEXEC, 0, 0, 0);
   }
@@ -387,8 +389,8 @@ public final class Libc {
   }
 
   /**
-   * Waits for events of file descriptors. A call that keeps errno allocates where the JIT compiler
-   * does not see through it: so one that failed is made again to be told why.
+   * Waits for events of file descriptors. A call that keeps errno may allocate, so this one does
+   * not keep it, and is repeated with errno when it failed.
    *
    * @param fds the address of {@code count} structs pollfd
    * @param timeoutMs −1 for no end
@@ -402,7 +404,7 @@ public final class Libc {
     return Errno.EINTR.is(ready) ? 0 : ready;
   }
 
-  /** Linked where somebody polls. */
+  /** Linked when something is first polled. */
   private static final class Polling {
     static final MemorySegment POLL = find("poll");
     private static final MethodHandle CALL =
@@ -444,7 +446,7 @@ public final class Libc {
 
   // Threads.
 
-  /** Sets how far the calling thread steps back behind others, from 0 to 19. */
+  /** Sets the nice level of the calling thread, from 0 to 19. */
   public static int nice(int level) {
     return call(SETPRIORITY, PRIO_PROCESS, CALLER, level, 0, 0);
   }
@@ -464,7 +466,7 @@ public final class Libc {
     return call(SCHED_SETAFFINITY, CALLER, mask.byteSize(), mask.address(), 0, 0);
   }
 
-  // How all of them are called.
+  // The calls themselves.
 
   private static long name(Arena arena, String text) {
     return arena.allocateFrom(text).address();
@@ -478,7 +480,7 @@ public final class Libc {
     }
   }
 
-  /** Of a function that returns an int: the high half of the register is anything. */
+  /** Calls a function that returns an int: the high half of the register may hold anything. */
   private static int call(MemorySegment function, long a, long b, long c, long d, long e) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment state = arena.allocate(STATE);
@@ -487,7 +489,7 @@ public final class Libc {
     }
   }
 
-  /** Of a function that returns a pointer. */
+  /** Calls a function that returns a pointer. */
   private static long captured(MemorySegment function, long a, long b, long c, long d, long e) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment state = arena.allocate(STATE);

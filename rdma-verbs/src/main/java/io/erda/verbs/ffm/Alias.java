@@ -7,12 +7,12 @@ import java.security.SecureRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Memory that is mapped shared, mapped once more at an address that this process has not given to
- * anything for a long time. A multiple of 128 KiB below 2^47. The creator owns it; the memory
- * itself must stay mapped only until this is made.
+ * A second mapping of shared memory, at an address that this process has not used for a long time:
+ * a multiple of 128 KiB below 2^47. The creator owns it; the memory itself must stay mapped only
+ * until this is made.
  */
 public final class Alias {
-  /** The address is a multiple of as many bits. */
+  /** The address is a multiple of 2 to the power of this. */
   public static final int UNIT_BITS = 17;
 
   private static final long PAGE_MASK = 4095;
@@ -20,7 +20,7 @@ public final class Alias {
   private static final long ADDRESSES = 1L << 46;
   private static final int TRIES = 100;
 
-  /** Begins anywhere: keys that a process before gave out say other addresses. */
+  /** Begins at random, so that keys of an earlier process name other addresses. */
   private static final AtomicLong NEXT =
       new AtomicLong(new SecureRandom().nextLong(ADDRESSES >>> UNIT_BITS));
 
@@ -64,7 +64,7 @@ public final class Alias {
         Libc.MAP_PRIVATE | Libc.MAP_ANONYMOUS | Libc.MAP_NORESERVE | Libc.MAP_FIXED_NOREPLACE;
     long mapped = Libc.map(address, bytes, Libc.PROT_NONE, flags, -1);
     if (mapped >= 0 && mapped != address) {
-      // A kernel from before there was such a flag takes it for a wish.
+      // A kernel without that flag takes the address for a hint.
       Libc.unmap(mapped, bytes);
     }
     return mapped == address;
@@ -85,7 +85,7 @@ public final class Alias {
     return bytes;
   }
 
-  /** Takes it away. Nothing may be registered there. */
+  /** Unmaps it. REQUIRES: no memory is registered there. */
   public void close() {
     Libc.unmap(address, bytes + PAGE_MASK & ~PAGE_MASK);
   }

@@ -8,8 +8,9 @@ public final class ConnectParameters extends RdmaConnParam {
    * Makes them.
    *
    * @param readsAtOnce how many READs and atomics may be outstanding, in either direction
-   * @param retries how often what was lost is sent again; 7 at most
-   * @param retriesUnready how often it is sent again when the peer has no receive; 7 has no end
+   * @param retries how often a lost packet is sent again; 7 at most
+   * @param retriesUnready how often a message is sent again when the peer has no receive; 7 has no
+   *     end
    */
   public ConnectParameters(int readsAtOnce, int retries, int retriesUnready) {
     responder_resources = (byte) readsAtOnce;

@@ -12,8 +12,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * The functions of the struct that an {@code ibv_context} is the end of: what libibverbs got later,
- * and has no symbols for. A provider may lack all or some of them.
+ * The later functions of libibverbs, which have no symbols: they are in a struct that ends with the
+ * {@code ibv_context}. A provider may lack all or some of them.
  */
 final class Extension {
   private static final int INIT_PD = 1;
@@ -33,7 +33,7 @@ final class Extension {
   /**
    * Finds them.
    *
-   * @throws IOException when there is such a struct and its size can't be one
+   * @throws IOException when there is such a struct with an impossible size
    */
   Extension(long context) throws IOException {
     this.context = context;
@@ -61,7 +61,7 @@ final class Extension {
     return pointer == 0 ? null : Foreign.behindWithErrno(pointer, function(LONG, LONG, LONG));
   }
 
-  /** What stands at a negative offset; 0 where the struct does not reach so far. */
+  /** The pointer at a negative offset; 0 where the struct does not reach so far. */
   private long pointer(int offset) throws IOException {
     long size = MEMORY.get(LONG, context + Structs.Extended.SIZE);
     if (size < Structs.Context.BYTES - offset) {
@@ -72,7 +72,7 @@ final class Extension {
     return pointer;
   }
 
-  /** What the device says that it offers; nothing where it can't be asked. */
+  /** The abilities that the device reports; none where it can't be asked. */
   Offered offered() throws IOException {
     if (createQp == null) {
       return Offered.NOTHING;
@@ -85,7 +85,7 @@ final class Extension {
     }
   }
 
-  /** Whether the device says that READs and WRITEs of peers reach memory that is not pinned. */
+  /** Whether the device reports that READs and WRITEs of peers reach memory that is not pinned. */
   boolean pagesOnDemand() throws IOException {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment attributes = attributes(arena);
@@ -95,7 +95,7 @@ final class Extension {
     }
   }
 
-  /** What the device says of itself; null where it can't be asked. */
+  /** The attributes that the device reports; null where it can't be asked. */
   private MemorySegment attributes(Arena arena) throws IOException {
     if (queryDevice == null) {
       return null;
@@ -107,7 +107,7 @@ final class Extension {
               queryDevice.invokeExact(
                   context, 0L, attributes.address(), (long) Structs.DeviceAttr.BYTES);
       long flags = attributes.get(LONG, Structs.DeviceAttr.CAP_FLAGS_EX);
-      // The lower half is said twice, and once at a place that was never another one.
+      // The lower half is there twice, once at a place that never changed.
       boolean sane = (int) flags == attributes.get(INT, Structs.DeviceAttr.CAP_FLAGS);
       return errno == 0 && sane ? attributes : null;
     } catch (Throwable e) {

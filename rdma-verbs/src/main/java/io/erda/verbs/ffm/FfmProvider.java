@@ -21,9 +21,9 @@ public final class FfmProvider extends RdmaProvider {
 
   /**
    * Makes DiSNI use this provider, in place of its own, from now on; one that is installed already
-   * stays. To be called before anything else of DiSNI's is.
+   * stays. To be called before any other method of DiSNI.
    *
-   * @throws IOException when a library is not there or not as expected
+   * @throws IOException when a library is missing or not as expected
    */
   public static synchronized FfmProvider install() throws IOException {
     try {
@@ -39,7 +39,7 @@ public final class FfmProvider extends RdmaProvider {
     }
   }
 
-  /** Whether a library that the verbs need can be loaded; then it is, for the life of the JVM. */
+  /** Loads a library that the verbs need, for the life of the JVM. Returns whether that worked. */
   public static boolean canLoad(String library) {
     try {
       Foreign.load(library);
@@ -49,7 +49,7 @@ public final class FfmProvider extends RdmaProvider {
     }
   }
 
-  /** Where DiSNI keeps the provider that it uses. */
+  /** The field in which DiSNI keeps its provider. */
   static Field field() throws ReflectiveOperationException {
     Field field = RdmaProvider.class.getDeclaredField("provider");
     field.setAccessible(true);

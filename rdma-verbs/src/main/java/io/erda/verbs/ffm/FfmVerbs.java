@@ -28,8 +28,8 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * DiSNI's verbs over libibverbs, and what DiSNI has no words for: regions under an address of the
- * caller's choice, queue pairs without a connection manager's help, FLUSH and ATOMIC_WRITE.
+ * DiSNI's verbs over libibverbs, and verbs that DiSNI lacks: regions under an address of the
+ * caller's choice, queue pairs without a connection manager, FLUSH and ATOMIC_WRITE.
  */
 public final class FfmVerbs extends RdmaVerbs {
   private static final int EINVAL = 22;
@@ -94,8 +94,7 @@ public final class FfmVerbs extends RdmaVerbs {
   }
 
   /**
-   * Takes and acknowledges all events that a channel has, of whatever completion queue. Does not
-   * block.
+   * Takes and acknowledges all events of a channel, of any completion queue. Does not block.
    *
    * @return how many there were
    */
@@ -232,23 +231,22 @@ public final class FfmVerbs extends RdmaVerbs {
   }
 
   /**
-   * Looks whether this rdma-core lays out its structs as is known here, with queue pairs that are
-   * made for it.
+   * Checks the layout of this rdma-core's structs, with queue pairs that are made for that.
    *
-   * @return what can be done with queue pairs that are made here, besides what DiSNI knows
-   * @throws IOException when it lays them out in another way
+   * @return the abilities of queue pairs that DiSNI lacks
+   * @throws IOException when the layout is not known here
    */
   public Offered checkLayouts(IbvContext context, IbvPd pd, IbvCompChannel channel)
       throws IOException {
     return LayoutCheck.run(this, library, context, pd, channel);
   }
 
-  /** What a device says that it offers; whether the libraries can is another question. */
+  /** The abilities that a device reports; the libraries may lack them. */
   public Offered saidToBeOffered(IbvContext context) throws IOException {
     return ((Pointers.Context) context).extension.offered();
   }
 
-  /** Whether a device says that READs and WRITEs of peers reach memory that is not pinned. */
+  /** Whether a device reports that READs and WRITEs of peers reach memory that is not pinned. */
   public boolean pagesOnDemand(IbvContext context) throws IOException {
     return ((Pointers.Context) context).extension.pagesOnDemand();
   }
@@ -256,7 +254,7 @@ public final class FfmVerbs extends RdmaVerbs {
   /**
    * Makes a queue pair that no connection manager knows; in state RESET.
    *
-   * @param with what {@link #extended} is to post
+   * @param with the abilities for {@link #extended}
    */
   public IbvQP createQp(IbvPd pd, IbvQPInitAttr attributes, Offered with) throws IOException {
     long init = FfmCm.initAttributes(attributes);
@@ -268,7 +266,7 @@ public final class FfmVerbs extends RdmaVerbs {
     return new Pointers.Qp(pointer, pd, attributes.getSend_cq(), attributes.getRecv_cq());
   }
 
-  /** Posts to a queue pair that was made with what is offered; null for nothing. */
+  /** Posts to a queue pair that was made with some abilities; null for none. */
   public PostExtended extended(IbvQP qp, Offered with) throws IOException {
     return with.operations() == 0
         ? null
@@ -280,7 +278,7 @@ public final class FfmVerbs extends RdmaVerbs {
     library.destroyQp(((Pointers.Qp) qp).pointer);
   }
 
-  /** Forgets all that was posted to a queue pair. */
+  /** Drops all work that was posted to a queue pair. */
   public void reset(IbvQP qp) throws IOException {
     long attributes = Pointers.Scratch.zeroed();
     MEMORY.set(INT, attributes + Structs.QpAttr.STATE, IbvQP.IBV_QPS_RESET);

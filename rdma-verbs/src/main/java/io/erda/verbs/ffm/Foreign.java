@@ -14,10 +14,10 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 
 /**
- * How a library is called. Pointers are {@code long}s, so that a call allocates nothing.
+ * Calls functions of a library. Pointers are {@code long}s, so that a call allocates nothing.
  *
- * <p>{@link #errnoOf} is what {@code errno} was after the last call of this thread that was made
- * with {@link #state}.
+ * <p>{@link #errnoOf} gives {@code errno} after the last call of this thread that was made with
+ * {@link #state}.
  */
 final class Foreign {
   static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
@@ -25,7 +25,7 @@ final class Foreign {
   static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
   static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT;
 
-  /** Debian's, of all that is loaded here. */
+  /** Debian's packages with all libraries that are loaded here. */
   private static final String PACKAGES =
       "librdmacm1t64 libibverbs1 ibverbs-providers; librdmacm1 before Debian 13";
 
@@ -37,7 +37,7 @@ final class Foreign {
   private static final ThreadLocal<MemorySegment> STATES =
       ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(STATE));
 
-  /** All of memory, for what a library points to. Use constants of a struct as offsets. */
+  /** All of memory, for loads by a library's pointers. Use constants of a struct as offsets. */
   static final MemorySegment MEMORY = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
   private final String name;
@@ -51,7 +51,7 @@ final class Foreign {
   /**
    * Loads a library for the life of the JVM.
    *
-   * @throws IOException when it is not there, with the packages that have it
+   * @throws IOException when it is missing; the message names the packages that have it
    */
   static Foreign load(String name) throws IOException {
     if (ValueLayout.ADDRESS.byteSize() != 8) {
@@ -82,7 +82,7 @@ final class Foreign {
     return LINKER.downcallHandle(find(symbol), descriptor, ERRNO);
   }
 
-  /** A function that returns what went wrong, or nothing. */
+  /** A function that returns its error number, or nothing. */
   MethodHandle plain(String symbol, FunctionDescriptor descriptor) throws IOException {
     return LINKER.downcallHandle(find(symbol), descriptor);
   }
@@ -97,7 +97,7 @@ final class Foreign {
     return LINKER.downcallHandle(MemorySegment.ofAddress(pointer), descriptor, ERRNO);
   }
 
-  /** Whether a function could be there. */
+  /** Whether this could be the address of a function. */
   static boolean isPointer(long pointer) {
     return pointer > 0xffff && pointer >>> 47 == 0;
   }
@@ -111,7 +111,7 @@ final class Foreign {
     return (int) ERRNO_FIELD.get(state, 0L);
   }
 
-  /** What a failed call of this thread left, with the call's name. */
+  /** The exception for a failed call of this thread, by the {@code errno} that it left. */
   static VerbsException failed(String call) {
     return failed(call, errnoOf(state()));
   }
@@ -141,7 +141,7 @@ final class Foreign {
     return "";
   }
 
-  /** When a struct of the library's does not hold what it must, where it is looked for. */
+  /** Throws when a struct of the library does not have its fields at the known places. */
   static void requireLayout(String struct, boolean asExpected) throws IOException {
     if (!asExpected) {
       throw new IOException(
@@ -152,7 +152,7 @@ final class Foreign {
     }
   }
 
-  /** For a call that can't throw what it is declared to. */
+  /** For the declared exceptions of a call that throws none. */
   static RuntimeException unexpected(Throwable e) {
     if (e instanceof Error error) {
       throw error;

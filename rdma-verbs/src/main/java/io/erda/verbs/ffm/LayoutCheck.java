@@ -19,10 +19,10 @@ import java.util.LinkedList;
 import java.util.List;
 
 /**
- * Tries the structs that hold no pointer they could be checked by: a receive on a queue pair that
- * is put into error has to come back as flushed, with its number, and so has what DiSNI does not
- * know, where the device offers it. What does not come at all says nothing, since devices differ;
- * what comes must be right.
+ * Tries the structs that can't be checked by a pointer in them: a receive on a queue pair that is
+ * put into error must complete as flushed, with its number, and so must a FLUSH and an
+ * ATOMIC_WRITE, where the device has them. A missing completion proves nothing, since devices
+ * differ; a completion must be right.
  */
 final class LayoutCheck {
   static final int FLUSHED = 5;
@@ -45,10 +45,10 @@ final class LayoutCheck {
   }
 
   /**
-   * Makes queue pairs, tries them and takes them away. Takes some milliseconds.
+   * Makes queue pairs, tries them and destroys them. Takes some milliseconds.
    *
-   * @return what queue pairs offer besides what DiSNI knows
-   * @throws IOException when rdma-core has another layout than is known here
+   * @return the abilities of queue pairs that DiSNI lacks
+   * @throws IOException when rdma-core has a layout that is not known here
    */
   static Offered run(
       FfmVerbs verbs, Libibverbs library, IbvContext context, IbvPd pd, IbvCompChannel channel)
@@ -67,7 +67,7 @@ final class LayoutCheck {
     }
   }
 
-  /** The kernel may know what rdma-core does not: then it makes no such queue pair. */
+  /** Rdma-core may lack an ability of the kernel: then it makes no such queue pair. */
   private static boolean tried(FfmVerbs verbs, Libibverbs library, IbvPd pd, IbvCQ cq, Offered with)
       throws IOException {
     if (with.operations() == 0) {
@@ -113,7 +113,7 @@ final class LayoutCheck {
     requireFlushed((Pointers.Cq) cq, qp.getQp_num());
   }
 
-  /** What is posted to a queue pair in error comes back as the receive did. */
+  /** Work that is posted to a queue pair in error completes as the receive did. */
   private void flush(IbvCQ cq, PostExtended post, Offered with) throws IOException {
     if (with.flushes()) {
       post.flush(WR_ID, IbvSendWR.IBV_SEND_SIGNALED, 0, 0, 8, Offered.FLUSH_GLOBAL);
@@ -125,7 +125,7 @@ final class LayoutCheck {
     }
   }
 
-  /** What comes to a completion queue is the receive, flushed, of a queue pair with this number. */
+  /** Requires the next completion to be the flushed receive of a queue pair with this number. */
   static void requireFlushed(Pointers.Cq cq, int number) throws IOException {
     IbvWC[] completions = {new IbvWC()};
     PollCq poll = new PollCq(cq, completions, 1);
@@ -150,7 +150,7 @@ final class LayoutCheck {
         "ibv_qp or ibv_qp_attr", MEMORY.get(INT, pointer + Structs.Qp.STATE) == state);
   }
 
-  @SuppressWarnings("JdkObsolete") // DiSNI wants this kind of list.
+  @SuppressWarnings("JdkObsolete") // DiSNI requires this kind of list.
   private static IbvRecvWR receive() {
     IbvRecvWR receive = new IbvRecvWR();
     receive.setWr_id(WR_ID);

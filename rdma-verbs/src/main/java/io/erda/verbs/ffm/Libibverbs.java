@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Calls of libibverbs.so.1. What fails throws, with the call's name and {@code errno}; addresses of
+ * Calls of libibverbs.so.1. A failed call throws, with its name and {@code errno}; addresses of
  * structs are {@code long}s.
  */
 final class Libibverbs {
@@ -62,7 +62,7 @@ final class Libibverbs {
     private final MethodHandle postRecv;
 
     /**
-     * Finds them, after a look at whether the context is laid out as {@link Structs} says.
+     * Finds them, after a check that the context is laid out as {@link Structs} says.
      *
      * @throws IOException when it is not: another version of rdma-core
      */
@@ -251,7 +251,7 @@ final class Libibverbs {
     check("ibv_destroy_qp", call(s -> (int) destroyQp.invokeExact(qp)));
   }
 
-  /** The {@code ibv_qp_ex} of a queue pair that was made for more. */
+  /** The {@code ibv_qp_ex} of a queue pair that was made with more abilities. */
   long toExtended(long qp) throws IOException {
     long extended = call(s -> (long) toExtended.invokeExact(qp));
     Foreign.requireLayout("ibv_qp_ex", extended == qp);

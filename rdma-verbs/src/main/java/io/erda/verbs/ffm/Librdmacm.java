@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Calls of librdmacm.so.1. What fails throws, with the call's name and {@code errno}; addresses of
+ * Calls of librdmacm.so.1. A failed call throws, with its name and {@code errno}; addresses of
  * structs are {@code long}s.
  */
 final class Librdmacm {
@@ -154,7 +154,7 @@ final class Librdmacm {
     check("rdma_ack_cm_event", call(s -> (int) ackCmEvent.invokeExact(s, event)));
   }
 
-  /** Fills {@code attributes} for the state that stands in it, and {@code mask}. */
+  /** Fills {@code attributes} for the state in it, and {@code mask}. */
   void initQpAttr(long id, long attributes, long mask) throws IOException {
     check("rdma_init_qp_attr", call(s -> (int) initQpAttr.invokeExact(s, id, attributes, mask)));
   }

@@ -46,8 +46,8 @@ final class Pointers {
     /**
      * Takes one.
      *
-     * @param address what requests name it by
-     * @param memory where it begins
+     * @param address its address in requests
+     * @param memory its address in this process
      */
     Mr(IbvContext context, long pointer, long address, long memory, long length, int access)
         throws IOException {
@@ -179,7 +179,7 @@ final class Pointers {
     return Foreign.MEMORY.get(Foreign.LONG, address);
   }
 
-  /** A struct names the context that it was made with, where it is looked for. */
+  /** Requires a struct to have its context's address at the known place. */
   private static void requireOwner(String struct, long at, IbvContext context) throws IOException {
     Foreign.requireLayout(struct, at(at) == ((Context) context).pointer);
   }

@@ -14,9 +14,9 @@ import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
 
 /**
- * Posts what {@code ibv_post_send} has no opcode for, through the functions that a queue pair
- * brings with it. Prepared once; a post allocates nothing. One thread, and never between two halves
- * of another post.
+ * Posts work for which {@code ibv_post_send} has no opcode, through the functions of a queue pair.
+ * Prepared once; a post allocates nothing. One thread, and never between two halves of another
+ * post.
  */
 public final class PostExtended {
   private static final FunctionDescriptor START = FunctionDescriptor.ofVoid(LONG);
@@ -39,8 +39,8 @@ public final class PostExtended {
   /**
    * Finds the functions.
    *
-   * @param qp the address of an {@code ibv_qp_ex} that was made for what is offered
-   * @throws IOException when they are not where they are looked for
+   * @param qp the address of an {@code ibv_qp_ex} that was made with these abilities
+   * @throws IOException when they are not at the known places
    */
   PostExtended(long qp, Offered offered) throws IOException {
     this.qp = qp;
@@ -57,7 +57,7 @@ public final class PostExtended {
   }
 
   /**
-   * Posts a FLUSH of a range of the peer's.
+   * Posts a FLUSH of a range of the peer's memory.
    *
    * @param flags {@code IBV_SEND_…}
    * @param type of {@link Offered#FLUSH_GLOBAL} and {@link Offered#FLUSH_PERSISTENT}, or-ed
@@ -75,7 +75,7 @@ public final class PostExtended {
     check("ibv_wr_flush", errno);
   }
 
-  /** Posts an ATOMIC_WRITE of one word of the peer's. */
+  /** Posts an ATOMIC_WRITE of one word of the peer's memory. */
   public void atomicWrite(long wrId, int flags, int rkey, long address, long value)
       throws IOException {
     word.set(LONG, 0, value);

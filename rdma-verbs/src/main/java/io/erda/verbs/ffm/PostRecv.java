@@ -74,7 +74,7 @@ public final class PostRecv extends SVCPostRecv {
     return this;
   }
 
-  /** One receive. What DiSNI's interface lacks: changing it. */
+  /** One receive, which can be changed, unlike in DiSNI's interface. */
   public final class Request implements RecvWRMod {
     private final long at;
     private final long sgeAt;
@@ -89,7 +89,7 @@ public final class PostRecv extends SVCPostRecv {
       return memory.get(LONG, at + Structs.RecvWr.WR_ID);
     }
 
-    /** Says what is received next: into where, and the ID of its completion. */
+    /** Sets where the next message is received, and the ID of its completion. */
     public void setTarget(long wrId, long address) {
       memory.set(LONG, at + Structs.RecvWr.WR_ID, wrId);
       memory.set(LONG, sgeAt + Structs.Sge.ADDR, address);

@@ -68,7 +68,7 @@ public final class PostSend extends SVCPostSend {
     return this;
   }
 
-  /** One request. What DiSNI's interface lacks: the operands of an atomic one. */
+  /** One request, with the operands of an atomic one, which DiSNI's interface lacks. */
   public final class Request implements SendWRMod, RdmaMod {
     private final long at;
     private final Piece[] pieces;

@@ -2,7 +2,7 @@ package io.erda.verbs.ffm;
 
 /**
  * Offsets in the structs of libibverbs and librdmacm, bytes, on 64-bit machines. The same from
- * rdma-core 44 on. They are checked as structs are met: {@link Libibverbs.Operations}, {@link
+ * rdma-core 44 on. They are checked when structs are used: {@link Libibverbs.Operations}, {@link
  * Pointers}, {@link LayoutCheck}.
  */
 final class Structs {
@@ -41,7 +41,7 @@ final class Structs {
     static final int ODP_RC = 248;
     static final int CAP_FLAGS_EX = 280;
 
-    /** As far as is looked at. */
+    /** Up to the last field that is used. */
     static final int BYTES = 288;
 
     private DeviceAttr() {}
@@ -76,7 +76,7 @@ final class Structs {
     private QpInit() {}
   }
 
-  /** What struct ibv_qp_init_attr_ex has behind struct ibv_qp_init_attr. */
+  /** The fields of struct ibv_qp_init_attr_ex behind struct ibv_qp_init_attr. */
   static final class QpInitEx {
     static final int COMP_MASK = 60;
     static final int PD = 64;

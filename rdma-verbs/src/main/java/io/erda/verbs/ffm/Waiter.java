@@ -11,8 +11,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Sleeps until one of some file descriptors can be read, or another thread says so. One thread
- * waits; any thread may {@link #wakeup}.
+ * Sleeps until one of some file descriptors can be read, or another thread calls {@link #wakeup}.
+ * One thread waits.
  */
 public final class Waiter implements AutoCloseable {
   private static final long NS_PER_MS = 1_000_000;
@@ -29,7 +29,7 @@ public final class Waiter implements AutoCloseable {
   private final long takenAt;
   private boolean closed;
 
-  /** Makes a waiter for these descriptors, which stay the caller's. */
+  /** Makes a waiter for these descriptors, which the caller keeps owning. */
   public Waiter(int... fds) throws IOException {
     count = fds.length + 1;
     memory = arena.allocate((long) count * POLLFD_BYTES + 16, 8);
@@ -66,7 +66,7 @@ public final class Waiter implements AutoCloseable {
   /** Ends an {@link #await}, now or the next one. */
   public synchronized void wakeup() {
     if (!closed) {
-      // One that is full already is as good.
+      // A counter that is full already wakes as well.
       Libc.write(wakeFd, oneAt, Long.BYTES);
     }
   }

@@ -43,7 +43,7 @@ public final class EmbeddedDevice implements Device {
   private final long extraWriteLatencyNs;
   private final LongSupplier nanoTime;
 
-  /** A thread that sleeps looks at them while another one accepts or closes some. */
+  /** A sleeping thread looks at them while another one accepts or closes some. */
   private final List<EmbeddedQueuePair> queuePairs = new CopyOnWriteArrayList<>();
 
   private final List<EmbeddedQueuePair> departing = new ArrayList<>();
@@ -162,8 +162,8 @@ public final class EmbeddedDevice implements Device {
   }
 
   /**
-   * Signal first, then look for the sleeper; the sleeper says who it is, then looks at the signal:
-   * not both miss the other.
+   * Signals first, then looks for the sleeper; the sleeper first stores itself, then looks at the
+   * signal: so not both can miss the other.
    */
   @Override
   public void wakeup() {
@@ -179,14 +179,14 @@ public final class EmbeddedDevice implements Device {
   }
 
   /**
-   * Sets what a peer's thread does that has sent something while nobody polled here, instead of
-   * waking whoever sleeps. It must not throw. What it does happens within the peer's post.
+   * Sets an action that a peer's thread runs, instead of waking this end, when it sent a message
+   * while this end sleeps. It must not throw. It runs within the peer's post.
    */
   public void onRing(Runnable newRung) {
     rung = newRung;
   }
 
-  /** A peer has sent something, and this end had said that it sleeps. */
+  /** Called by a peer that sent a message while this end sleeps. */
   void ring() {
     rung.run();
   }
@@ -222,7 +222,7 @@ public final class EmbeddedDevice implements Device {
   void forget(EmbeddedQueuePair queuePair) {
     finished = finished.plus(queuePair.statistics());
     queuePairs.remove(queuePair);
-    // Here too: nobody may ever ask for strangers.
+    // Here too, because strangers() may never be called.
     departing.removeIf(EmbeddedQueuePair::peerLeft);
     if (!queuePair.isRequester() && !queuePair.peerLeft()) {
       departing.add(queuePair);
@@ -236,7 +236,7 @@ public final class EmbeddedDevice implements Device {
     return departing.size();
   }
 
-  /** Ends that are kept because their peers had not left when they were looked at last. */
+  /** Closed ends that are kept because their peers had not left at the last look. */
   public int kept() {
     return departing.size();
   }

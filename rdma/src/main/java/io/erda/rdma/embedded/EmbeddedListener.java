@@ -24,7 +24,7 @@ final class EmbeddedListener implements Listener {
   /** Called by the requester's thread. */
   boolean offer(EmbeddedQueuePair requester) {
     waiting.add(requester);
-    // Either we see that it closed, or its closing sees the request.
+    // Either this thread sees that the listener closed, or close() sees the request.
     if (closed && waiting.remove(requester)) {
       return false;
     }

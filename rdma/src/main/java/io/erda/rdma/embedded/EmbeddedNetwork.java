@@ -17,9 +17,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.LongSupplier;
 
 /**
- * What connects the embedded devices of one JVM: addresses and remote keys. Thread-safe; each
- * device it makes belongs to one thread. Nothing outlives it and nothing is owned: memory goes with
- * the garbage collector.
+ * Connects the embedded devices of one JVM: addresses and remote keys. Thread-safe; each device
+ * that it makes belongs to one thread. It owns nothing: the garbage collector frees its memory.
  */
 public final class EmbeddedNetwork {
   private final LongSupplier nanoTime;
@@ -32,7 +31,7 @@ public final class EmbeddedNetwork {
 
   private long nextSequence = 1;
 
-  /** Why, in words; null while something may be served here. */
+  /** Why the network was closed, in words; null while it is open. */
   private volatile String closed;
 
   /**
@@ -42,7 +41,7 @@ public final class EmbeddedNetwork {
     this.nanoTime = nanoTime;
   }
 
-  /** A device that neither compares nor delays what it WRITEs. */
+  /** A device that neither compares nor delays WRITEs. */
   public EmbeddedDevice device() {
     return device(false, 0);
   }
@@ -50,7 +49,7 @@ public final class EmbeddedNetwork {
   /**
    * A device.
    *
-   * @param counted whether its WRITEs are compared with what they replace, for {@code
+   * @param counted whether its WRITEs are compared with the bytes that they replace, for {@code
    *     DeviceStatistics.bytesDiffering}
    * @param extraWriteLatencyNs how much longer each WRITE takes
    */
@@ -59,15 +58,15 @@ public final class EmbeddedNetwork {
   }
 
   /**
-   * Says that what was served here is being closed: no connection is made from now on, and whoever
-   * loses one is told so ({@link Status#CLOSED}). Any thread. Idempotent.
+   * Says that the store that was served here is being closed: no connection is made from now on,
+   * and the reason for the end of one is {@link Status#CLOSED}. Any thread. Idempotent.
    */
   public void close() {
     close(Status.name(Status.CLOSED));
   }
 
   /**
-   * As {@link #close()}, with what connections that end are told; the first reason counts.
+   * As {@link #close()}, with another reason for the end of connections; the first reason counts.
    *
    * @param why in words for a user
    */

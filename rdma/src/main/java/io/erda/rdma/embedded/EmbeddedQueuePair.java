@@ -76,7 +76,7 @@ final class EmbeddedQueuePair extends RingQueuePair {
 
   @Override
   protected void takeRings() {
-    // Nothing stays behind.
+    // A wake-up leaves nothing to take here.
   }
 
   @Override
@@ -113,7 +113,7 @@ final class EmbeddedQueuePair extends RingQueuePair {
     return "this process";
   }
 
-  /** Whether the requester of this responder closed its end: it stores nothing any more. */
+  /** Whether the requester of this responder closed its end, after which it stores nothing. */
   boolean peerLeft() {
     return (long) QueueLayout.WORD.getAcquire(queue, QueueLayout.REQUESTER_STATE_OFFSET)
         != QueueLayout.OPEN;

@@ -4,13 +4,13 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 
 /**
- * How the two ends of a connection know whether the other sleeps: a word of each in the memory that
- * they share ({@link QueueLayout}).
+ * Tells each end of a connection whether the other sleeps: a word of each in the memory that they
+ * share ({@link QueueLayout}).
  *
- * <p>Who is about to sleep stores 1 into its bell, then looks at its ring again; who published
- * looks at the bell after it. A full fence stands between the store and the load on both sides, so
- * not both can miss the other. The ringer clears the bell before it rings, so a bell that was
- * cleared is always followed by a ring.
+ * <p>An end that is about to sleep stores 1 into its bell, then looks at its ring again; an end
+ * that published a message looks at the other's bell after it. A full fence stands between the
+ * store and the load on both sides, so not both can miss the other. The ringer clears the bell
+ * before it rings, so a bell that was cleared is always followed by a ring.
  *
  * <p>Used only while the queue pair is not closed.
  */
@@ -32,7 +32,7 @@ final class Bells {
     VarHandle.fullFence();
   }
 
-  /** This end does not sleep after all. */
+  /** Says that this end does not sleep after all. */
   void disarm() {
     Words.release(own, 0);
   }

@@ -3,18 +3,17 @@ package io.erda.rdma.rings;
 import java.lang.invoke.VarHandle;
 
 /**
- * Which messages of a requester may take effect: two words that the responder stores and that a
- * requester looks at when it withdraws.
+ * Two words that say which messages of a requester may take effect: the responder stores them, and
+ * a requester looks at them when it withdraws.
  *
- * <p>The responder claims what it received before any of it takes effect: it stores how many
- * messages that are, then looks at the requester's state. A requester that withdraws stores its
- * state, then looks at that number. A full fence stands between the store and the load on both
- * sides, so not both can miss the other: a message that was not claimed then never takes effect.
- * When the effects are there, and the answers posted, the responder stores the same number as
- * finished.
+ * <p>The responder claims received messages before any of them takes effect: it stores how many it
+ * received, then looks at the requester's state. A requester that withdraws stores its state, then
+ * looks at that number. A full fence stands between the store and the load on both sides, so not
+ * both can miss the other: a message that was not claimed then never takes effect. When the effects
+ * are there, and the answers posted, the responder stores the same number as finished.
  *
- * <p>The other end may be hostile: these words say what the responder wants to be believed of its
- * own messages, and nothing else depends on them.
+ * <p>The other end may be hostile: only the fate of the requester's own messages depends on these
+ * words.
  */
 final class ClaimWords {
   // Absolute addresses; used only while the queue pair is not closed.
@@ -49,7 +48,7 @@ final class ClaimWords {
     VarHandle.fullFence();
   }
 
-  /** A responder calls it when everything that was claimed has been dealt with. */
+  /** A responder calls it when all claimed messages were dealt with. */
   void finish() {
     Words.release(finishedWord, claimed);
   }
@@ -64,8 +63,8 @@ final class ClaimWords {
   }
 
   /**
-   * The words are gone. A requester that had not withdrawn before must take everything for claimed,
-   * and nothing more for finished.
+   * Says that the words are gone. A requester that had not withdrawn before must take all messages
+   * for claimed, and no more for finished.
    */
   void lose() {
     if (!lost && !withdrawn) {
@@ -82,7 +81,7 @@ final class ClaimWords {
     return claimedThen;
   }
 
-  /** The newest figure, or, of memory that was {@code released}, the last that was seen. */
+  /** The newest number, or the last one that was seen when the memory was {@code released}. */
   long finished(boolean released) {
     if (!released && !lost) {
       finishedThen = Words.acquire(finishedWord);

@@ -37,7 +37,7 @@ final class CompletionQueue {
     tail++;
   }
 
-  /** Hands over at most {@code limit}, those added meanwhile included. */
+  /** Hands over at most {@code limit} completions, those that are added meanwhile included. */
   int drain(CompletionHandler handler, int limit) {
     int done = 0;
     while (done < limit && head != tail) {

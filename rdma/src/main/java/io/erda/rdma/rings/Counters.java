@@ -4,8 +4,8 @@ import io.erda.rdma.DeviceStatistics;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What one end of a connection moved by READ and WRITE, in the shared header so that the other end
- * can tell; written by one thread. The numbers a peer left are for statistics alone.
+ * Counts one end's READs and WRITEs, in the shared header so that the other end sees them; written
+ * by one thread. A peer's numbers only serve statistics.
  */
 final class Counters {
   static final long READS = 0;
@@ -38,18 +38,18 @@ final class Counters {
     }
   }
 
-  /** READs since the last {@link #check}. */
+  /** Counts READs since the last {@link #check}. */
   long readsSinceCheck() {
     return reads - readsAtCheck;
   }
 
-  /** The owner looks after what it looks after now and then: after so many READs, or polls. */
+  /** Notes that the owner does its periodic checks, which follow so many READs or polls. */
   void check() {
     readsAtCheck = reads;
     show();
   }
 
-  /** Stores what was counted since the last time. */
+  /** Stores the counts of READs in the header. */
   void show() {
     Words.plain(base + READS, reads);
     Words.plain(base + BYTES_READ, bytesRead);
@@ -64,7 +64,7 @@ final class Counters {
     Words.plain(base + BYTES_DIFFERING, bytesDiffering += bytes);
   }
 
-  /** Loads what either end showed in the header. */
+  /** Loads the counts of either end from the header. */
   static DeviceStatistics load(MemorySegment queue, long base) {
     return new DeviceStatistics(
         word(queue, base + READS),

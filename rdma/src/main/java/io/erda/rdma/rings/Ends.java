@@ -5,8 +5,9 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Whether the two ends of a connection still are there: a word of each in the memory that they
- * share ({@link QueueLayout}), and what this end noticed outside of it. The owner of a word stores
- * it before anything else when it ends; the other looks at it after each READ and WRITE.
+ * share ({@link QueueLayout}), and whether this end noticed a death outside of it. The owner of a
+ * word stores it before anything else when it ends; the other looks at it after each READ and
+ * WRITE.
  *
  * <p>Used only while the queue pair is not closed.
  */
@@ -43,7 +44,7 @@ final class Ends {
     Words.release(own, state);
   }
 
-  /** The peer died, or what it wrote can't be: nothing of it counts from now on. */
+  /** The peer died or broke the protocol: nothing from it counts from now on. */
   void breakOff() {
     broken = true;
     if (!requester) {

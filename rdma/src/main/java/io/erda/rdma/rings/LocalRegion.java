@@ -33,7 +33,7 @@ public final class LocalRegion implements MemoryRegion {
     this.size = memory.byteSize();
   }
 
-  /** The region behind what a caller passed; a mistake of the caller's throws. */
+  /** Checks a region and a range that a caller passed. */
   static LocalRegion of(MemoryRegion region, Device device, long offset, int length) {
     if (!(region instanceof LocalRegion local) || local.owner != device) {
       throw new IllegalArgumentException("local memory is not registered with this device");
@@ -45,7 +45,10 @@ public final class LocalRegion implements MemoryRegion {
     return local;
   }
 
-  /** Before its memory is used by address: its owner may have closed it, against the contract. */
+  /**
+   * Called before the memory is used by address: its owner may have closed it, against the
+   * contract.
+   */
   void requireAlive() {
     if (!memory.scope().isAlive()) {
       throw new IllegalStateException("registered memory was closed before it was deregistered");
@@ -62,7 +65,7 @@ public final class LocalRegion implements MemoryRegion {
     return remoteKey;
   }
 
-  /** Whether a peer may name it. */
+  /** Whether peers may use a region with this access. */
   public static boolean isRemote(int access) {
     return (access & (Access.REMOTE_READ | Access.REMOTE_WRITE | Access.REMOTE_ATOMIC)) != 0;
   }

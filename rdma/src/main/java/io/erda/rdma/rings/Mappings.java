@@ -10,10 +10,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What one connection maps of its peer. To close a shared arena stops every thread of the JVM for a
- * moment, so many mappings share one, and the first of them share that of the queue file. A mapping
- * that ends before the others is replaced by zeros: its file can go, and its addresses are given
- * back together with the others'.
+ * The mappings of a peer's files by one connection. Closing a shared arena stops every thread of
+ * the JVM for a moment, so many mappings share one, and the first of them share that of the queue
+ * file. A mapping that ends before the others is replaced by zeros: the kernel can free its file,
+ * and its addresses are given back together with the others'.
  *
  * <p>Owns all arenas but the first.
  */
@@ -21,7 +21,7 @@ public final class Mappings implements AutoCloseable {
   /** Mappings that share an arena. */
   private static final int GROUP = 64;
 
-  /** An arena, and what was mapped in it. */
+  /** An arena, and the number of mappings in it. */
   static final class Group {
     private final Arena arena;
     private int made;
@@ -44,7 +44,7 @@ public final class Mappings implements AutoCloseable {
     this.current = this.first;
   }
 
-  /** Where the next mapping is to be made. */
+  /** The arena for the next mapping. */
   public Arena arena() {
     if (current.made == GROUP) {
       full.add(current);
@@ -53,14 +53,14 @@ public final class Mappings implements AutoCloseable {
     return current.arena;
   }
 
-  /** Says that a mapping was made in {@link #arena}. Returns what it belongs to. */
+  /** Counts a mapping that was made in {@link #arena}. Returns its group. */
   public Group made() {
     current.made++;
     current.live++;
     return current;
   }
 
-  /** Ends a mapping, which nobody may use any more. */
+  /** Ends a mapping. REQUIRES: nobody uses it any more. */
   public void release(Group group, MemorySegment mapped) {
     group.live--;
     if (group.live == 0 && group != first && full.remove(group)) {
@@ -75,8 +75,8 @@ public final class Mappings implements AutoCloseable {
   }
 
   /**
-   * Replaces what a segment of whole pages maps by private zeros. The segment stays what and where
-   * it is.
+   * Maps private zeros in place of a segment of whole pages. The segment keeps its address and
+   * length.
    */
   public static void mapZerosOver(MemorySegment mapped) throws IOException {
     int flags = Libc.MAP_PRIVATE | Libc.MAP_FIXED | Libc.MAP_ANONYMOUS;

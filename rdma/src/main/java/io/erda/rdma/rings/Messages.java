@@ -5,10 +5,7 @@ import io.erda.rdma.Opcode;
 import io.erda.rdma.Status;
 import java.lang.foreign.MemorySegment;
 
-/**
- * The messages of one end of a connection: the two rings, and the buffers that were posted for what
- * arrives.
- */
+/** The messages of one end of a connection: the two rings, and the posted receive buffers. */
 final class Messages {
   private final Ring.Producer out;
   private final Ring.Consumer in;
@@ -86,8 +83,8 @@ final class Messages {
   /**
    * Delivers the next message. REQUIRES: {@link #hasReceive}.
    *
-   * @return {@link Ring#FITS}: done; {@link Ring#EMPTY}: there is none; {@link Ring#FAULT}: what
-   *     lies in the ring can't be
+   * @return {@link Ring#FITS}: done; {@link Ring#EMPTY}: there is none; {@link Ring#FAULT}: the
+   *     peer's record is invalid
    */
   long deliver(CompletionHandler handler) {
     long header = in.next();

@@ -12,12 +12,12 @@ import java.lang.invoke.VarHandle;
 import java.util.function.LongSupplier;
 
 /**
- * READ, WRITE and what is atomic, over memory that this process has mapped: loads and stores of the
- * posting thread. Each method returns the status of the work, which is done then.
+ * READ, WRITE and atomic operations on memory that this process has mapped: loads and stores of the
+ * posting thread. Each method does the work and returns its status.
  *
  * <p><b>Fencing.</b> After each READ and WRITE the peer's state and the region's key are looked at,
  * for a WRITE with a full fence between its stores and that load: either this end sees that the
- * other has ended, and the work fails, or whoever ended sees the whole WRITE.
+ * other has ended, and the work fails, or the other end sees the whole WRITE.
  *
  * <p><b>Memory that is not there.</b> A load or store of a region's file that somebody shortened,
  * or a store to a page that the disk has no room for, is a fault that the JVM reports late ({@link
@@ -32,7 +32,7 @@ final class OneSidedWork {
    */
   private static final int SOON_STRIDE = 64;
 
-  // What is guarded, as constants.
+  // Guarded work, as constants.
 
   private static final MemoryGuard.Access<OneSidedWork, Work> LOAD =
       (on, work, _, _, _, _) ->
@@ -71,21 +71,21 @@ final class OneSidedWork {
   private final MemoryGuard faults = new MemoryGuard();
   private String lostRegion = "";
 
-  /** Where the WRITE goes that is under way; null before that is reached. */
+  /** The region of the WRITE that is under way; null until it is reached. */
   private RemoteRegion reached;
 
   /** The word that the last compare-and-swap found. */
   private long exchanged;
 
-  /** Addresses that are READ soon; grows to what is asked for. */
+  /** Addresses that are READ soon; grows as needed. */
   private long[] soon = new long[0];
 
-  /** The sum of what was loaded there, so that no compiler leaves the loads out. */
+  /** The sum of the words that were loaded there, so that no compiler leaves the loads out. */
   @SuppressWarnings("unused")
   private long soonWords;
 
   /**
-   * @param counted whether WRITEs are compared with what was there
+   * @param counted whether WRITEs are compared with the bytes that they replace
    * @param extraWriteLatencyNs how long each WRITE is delayed
    */
   OneSidedWork(
@@ -120,7 +120,7 @@ final class OneSidedWork {
 
   // READ.
 
-  /** READs; the local memory of the work was looked at. */
+  /** READs. REQUIRES: the local memory of the work was checked. */
   int read(Work work) {
     RemoteRegion from = regions.get(work.remoteKey, false);
     if (from == null) {
@@ -135,7 +135,7 @@ final class OneSidedWork {
   }
 
   /**
-   * A READ where nothing is unusual.
+   * A READ in the usual case.
    *
    * @return whether it was done; otherwise {@link #read} finds out why not
    */
@@ -194,7 +194,7 @@ final class OneSidedWork {
       }
     }
     if (faults.access(LOAD_NEARBY, this, soon, reached, length, 0, 0) == MemoryGuard.FAULT) {
-      // The READ of what is gone tells what became of it, unless it was another one's memory.
+      // A READ of missing memory will report it, unless the missing memory is another owner's.
       requireLossOf(remoteKeys, count, faults.fault());
     }
   }
@@ -214,7 +214,7 @@ final class OneSidedWork {
     return 0;
   }
 
-  /** Throws unless memory of the peer's is gone, among it that of these keys. */
+  /** Throws unless shared memory or a region of one of these keys is gone. */
   private void requireLossOf(long[] remoteKeys, int count, MemoryFault fault) {
     if (!source.isMemoryLost() && !isAnyLost(remoteKeys, count)) {
       throw fault;
@@ -230,7 +230,7 @@ final class OneSidedWork {
       }
     }
     if (lost == MemoryGuard.FAULT) {
-      // The keys themselves can't be looked at any more.
+      // The keys themselves can't be loaded any more.
       ends.breakOff();
     }
     return lost != 0;
@@ -277,7 +277,7 @@ final class OneSidedWork {
 
   // WRITE.
 
-  /** WRITEs; the local memory of the work was looked at. */
+  /** WRITEs. REQUIRES: the local memory of the work was checked. */
   int write(Work work) {
     reached = null;
     int status = faults.access(REACH_AND_STORE, this, work, 0, 0, 0, 0);
@@ -387,7 +387,7 @@ final class OneSidedWork {
   }
 
   /**
-   * @param old where the word that was there goes
+   * @param old gets the former word
    */
   int compareAndSwap(LocalRegion old, Work work) {
     int status = ends.sendable();
@@ -438,7 +438,7 @@ final class OneSidedWork {
 
   // Why work was not done.
 
-  /** Looked at before a store: a key that was revoked must not be written through. */
+  /** Checked before a store: no WRITE goes through a revoked key. */
   private static boolean isAllowed(RemoteRegion region, int access, long offset, int length) {
     return (region.access() & access) != 0
         && region.contains(offset, length)
@@ -458,8 +458,8 @@ final class OneSidedWork {
   }
 
   /**
-   * The owner of the memory took it away while it was used: that is no error of ours when the key
-   * was revoked before.
+   * The owner of the memory closed it while it was used: that is no error when it revoked the key
+   * before.
    */
   private static int lost(RemoteRegion region, IllegalStateException e) {
     if (RemoteRegions.isValid(region)) {
@@ -469,11 +469,11 @@ final class OneSidedWork {
   }
 
   /**
-   * Why work of ours met memory that is not there: a status that is never SUCCESS.
+   * Why work met missing memory: a status that is never SUCCESS.
    *
    * @param region null when none was reached yet
-   * @param stored whether it was a store, of memory that was not the caller's
-   * @throws MemoryFault when no memory of the peer's is gone: then it is somebody else's
+   * @param stored whether the work stored to the peer's memory
+   * @throws MemoryFault when no memory of the peer is gone: then another owner's is
    */
   private int afterFault(RemoteRegion region, boolean stored, MemoryFault fault) {
     if (source.isMemoryLost()) {

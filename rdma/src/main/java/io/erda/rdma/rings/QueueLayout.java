@@ -84,10 +84,10 @@ public final class QueueLayout {
   public static final long OPEN = 1;
   public static final long REFUSED = 2;
 
-  /** Closed by its owner: whatever the other end completes after this completes in error. */
+  /** Closed by its owner: all later completions of the other end are errors. */
   static final long FENCED = 3;
 
-  /** The end's process is gone or going: as FENCED, but READs of what it registered go on. */
+  /** The end's process is gone or going: as FENCED, but READs of its regions go on. */
   public static final long GONE = 4;
 
   public static final ValueLayout.OfLong LONG =
@@ -132,8 +132,8 @@ public final class QueueLayout {
   }
 
   /**
-   * A private copy, so that the peer can't change it under the reader; null when its length can't
-   * be.
+   * A private copy, so that the peer can't change it under the reader; null when its length is
+   * invalid.
    */
   public static MemorySegment privateData(MemorySegment queue, long at) {
     int length = queue.get(INT, at);
@@ -149,7 +149,7 @@ public final class QueueLayout {
     return queue.get(INT, VERSION_OFFSET);
   }
 
-  /** Null, or what is wrong with a header from outside. */
+  /** Checks a peer's header. Returns the error in words, or null. */
   public static String validate(MemorySegment queue) {
     if (queue.byteSize() != BYTES) {
       return "queue file of " + queue.byteSize() + " bytes, not " + BYTES;

@@ -63,8 +63,8 @@ public final class RegistryLayout {
   }
 
   /**
-   * The version in the first bytes of a registry, which stand there in every version; −1 where they
-   * are no registry's.
+   * The version in the first bytes of a registry, at the same place in every version; −1 where they
+   * are not those of a registry.
    */
   public static int version(MemorySegment first) {
     return first.byteSize() >= SLOTS_OFFSET
@@ -73,7 +73,7 @@ public final class RegistryLayout {
         : -1;
   }
 
-  /** Null, or what is wrong. */
+  /** Checks a registry. Returns the error in words, or null. */
   public static String validate(MemorySegment registry) {
     if (registry.byteSize() < FIRST_SLOT_OFFSET
         || (long) QueueLayout.WORD.getAcquire(registry, MAGIC_OFFSET) != MAGIC) {

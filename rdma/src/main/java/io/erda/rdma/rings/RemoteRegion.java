@@ -13,8 +13,8 @@ import java.lang.foreign.MemorySegment;
  *     first
  * @param address where the memory begins
  * @param length bytes
- * @param access what its owner allows, of {@code Access}
- * @param mapping of a file, or null when it is no mapping of ours
+ * @param access the uses that its owner permits, of {@code Access}
+ * @param mapping of a file by this connection, or null
  */
 public record RemoteRegion(
     long key,
@@ -30,8 +30,8 @@ public record RemoteRegion(
    *
    * @param inode of the file
    * @param fileOffset where in it the region begins
-   * @param group what it is mapped among
-   * @param readAhead what is known of all mappings
+   * @param group its group of mappings
+   * @param readAhead decides how the pages of all mappings are read
    */
   public record Mapping(long inode, long fileOffset, Mappings.Group group, ReadAhead readAhead) {}
 
@@ -54,8 +54,8 @@ public record RemoteRegion(
   }
 
   /**
-   * Whether the memory is a mapping of our own, which nobody else can take away: it may be used by
-   * address as long as the queue pair is open.
+   * Whether the memory is a mapping by this connection, which nobody else can end: it may be used
+   * by address as long as the queue pair is open.
    */
   boolean isOurs() {
     return mapping != null;

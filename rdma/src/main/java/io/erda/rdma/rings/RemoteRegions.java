@@ -5,38 +5,40 @@ import java.util.Arrays;
 
 /** The regions of the peer's that one end has reached, by the slot of their keys. */
 final class RemoteRegions {
-  /** How a device reaches the peer's memory, and what it knows of memory that went away. */
+  /** Reaches the peer's memory for a device, and explains faults. */
   interface Source {
     /**
-     * Reaches a region of the peer's for the first time, or for the first WRITE; null when the key
-     * is not valid.
+     * Reaches a region of the peer for the first time, or for the first WRITE; null when that
+     * failed.
      */
     RemoteRegion reach(long key, boolean toWrite);
 
-    /** Why {@link #reach} returned null the last time, a status. */
+    /** Why {@link #reach} last returned null, a status. */
     int reachFailure();
 
-    /** A region is not used any more, and its key is not either. */
+    /** Called when a region and its key are not used any more. */
     default void leave(RemoteRegion region) {}
 
-    /** Another region, or another mapping of the same one, took the place of this one. */
+    /**
+     * Called when another region, or another mapping of the same one, took the place of this one.
+     */
     default void supersede(RemoteRegion region) {}
 
     /**
-     * What became of the file that a region is mapped from, for messages; null when nothing did.
-     * Asked after a fault.
+     * How the file of a region was shortened, for messages; null when it was not. Called after a
+     * fault.
      */
     String describeLoss(RemoteRegion region);
 
     /**
-     * Why a store to a region failed whose file is as long as it was. Asked after a fault; null
-     * when it has no file.
+     * Why a store to a region failed whose file was not shortened; null when it has no file. Called
+     * after a fault.
      */
     default FailedStoreException storeFailure(RemoteRegion region) {
       return null;
     }
 
-    /** Whether the memory that both ends share is gone; notes it. Asked after a fault. */
+    /** Whether the memory that both ends share is gone; notes it. Called after a fault. */
     boolean isMemoryLost();
   }
 
@@ -45,14 +47,16 @@ final class RemoteRegions {
   private final Source source;
   private RemoteRegion[] bySlot = new RemoteRegion[SLOTS_MIN];
 
-  /** Whether it is known where the peer shows which keys are valid. */
+  /** Whether the place where the peer shows its valid keys was reached. */
   private boolean open;
 
   RemoteRegions(Source source) {
     this.source = source;
   }
 
-  /** The place where the peer shows its valid keys was reached: regions can be too. */
+  /**
+   * Says that the place where the peer shows its valid keys was reached, so that regions can be.
+   */
   void open() {
     open = true;
   }
@@ -71,7 +75,7 @@ final class RemoteRegions {
     return region != null && region.key() == key ? region : null;
   }
 
-  /** A region, reached now if need be; null when that can't be. */
+  /** A region, reached now if need be; null when that fails. */
   RemoteRegion get(long key, boolean toWrite) {
     RemoteRegion region = known(key);
     if (region != null && (region.writable() || !toWrite)) {
@@ -96,7 +100,7 @@ final class RemoteRegions {
     return found;
   }
 
-  /** Gives up a region whose key is not used any more. */
+  /** Releases a region whose key is not used any more. */
   void forget(long key) {
     RemoteRegion region = known(key);
     if (region != null) {

@@ -11,8 +11,8 @@ import java.lang.foreign.MemorySegment;
  * </pre>
  *
  * <p>A header word of 0 means "not yet". Before a header is published (release) the payload is in
- * place and the word behind the record is 0, so the consumer finds the end of what is there at the
- * place it looks next: an empty poll is one load of a line that only the producer writes, and a
+ * place and the word behind the record is 0, so the consumer finds the end of the records at the
+ * place it looks at next: an empty poll is one load of a line that only the producer writes, and a
  * message costs one line transfer, not two. A record never wraps; a PAD record fills the end of the
  * ring. The producer's position is in no shared word; the consumer's is, and the producer looks at
  * it only when the ring seems full.
@@ -30,8 +30,8 @@ public final class Ring {
   public static final int TYPE_PAD = 3;
 
   /**
-   * What {@link Consumer#next} answers besides a header, and {@link Producer#offer} and {@link
-   * Producer#room} at all.
+   * The results of {@link Consumer#next} besides a header, and of {@link Producer#offer} and {@link
+   * Producer#room}.
    */
   public static final int EMPTY = 0;
 
@@ -82,7 +82,7 @@ public final class Ring {
 
     /**
      * Publishes a message. {@link Ring#FITS}: done; {@link Ring#EMPTY}: no room; {@link
-     * Ring#FAULT}: the consumer's position can't be.
+     * Ring#FAULT}: the consumer's position is invalid.
      */
     public int offer(int type, int imm, MemorySegment source, long sourceOffset, int length) {
       int fits = room(length);
@@ -94,8 +94,8 @@ public final class Ring {
       boolean wraps = recordBytes(length) > room;
       long end = end(length);
       int at = wraps ? 0 : index;
-      // From the end to the beginning: the consumer polls the line of the header, and each look
-      // takes it away from us.
+      // From the end to the beginning: the consumer polls the line of the header, and each load
+      // takes the line away from this processor.
       Words.plain(words + ((int) end & MASK), 0);
       copyIn(source, sourceOffset, base + at + HEADER_BYTES, length);
       Words.release(words + at, header(type, imm, length));
@@ -114,7 +114,7 @@ public final class Ring {
       MemorySegment.copy(source, from, queue, to, near);
     }
 
-    /** Whether {@link #offer} will take a message of this length. */
+    /** Whether {@link #offer} will take a message of this length: its result. */
     int room(int length) {
       // The word behind the record is written too.
       long needed = end(length) + HEADER_BYTES - CAPACITY;
@@ -157,8 +157,8 @@ public final class Ring {
     }
 
     /**
-     * The header of the next message, {@link Ring#EMPTY}, or {@link Ring#FAULT} when what is there
-     * can't be. Consumes padding.
+     * The header of the next message, {@link Ring#EMPTY}, or {@link Ring#FAULT} when the record is
+     * invalid. Consumes padding.
      */
     public long next() {
       long header = Words.acquire(words + ((int) head & MASK));
@@ -178,7 +178,7 @@ public final class Ring {
         case TYPE_WRITE_IMM:
           return length == 4 && recordBytes(length) <= room ? header : FAULT;
         case TYPE_PAD:
-          // At place 0 nothing needs padding; so padding can't follow padding, and the recursion
+          // Nothing needs padding at place 0; so no padding follows padding, and the recursion
           // ends.
           if (room == CAPACITY || length != room - HEADER_BYTES) {
             return FAULT;
@@ -190,7 +190,7 @@ public final class Ring {
       }
     }
 
-    /** Whether {@link #next} has something to say. */
+    /** Whether {@link #next} returns {@link Ring#EMPTY}. */
     boolean isEmpty() {
       return Words.acquire(words + ((int) head & MASK)) == EMPTY;
     }

@@ -4,8 +4,8 @@ import io.erda.pmem.MemoryGuard;
 import io.erda.rdma.Claims;
 
 /**
- * {@link Claims} of a queue pair whose ends share memory. {@link ClaimWords} says why no message is
- * missed.
+ * {@link Claims} of a queue pair whose ends share memory. {@link ClaimWords} explains why both ends
+ * agree.
  */
 final class RingClaims implements Claims {
   private final RingQueuePair queuePair;
@@ -14,7 +14,9 @@ final class RingClaims implements Claims {
   private final Messages messages;
   private final MemoryGuard faults = new MemoryGuard();
 
-  /** Messages that were posted, those too that the peer's end kept from being published. */
+  /**
+   * Messages that were posted, those included that were not published because the peer had ended.
+   */
   private long posted;
 
   RingClaims(RingQueuePair queuePair, ClaimWords words, Ends ends, Messages messages) {
@@ -71,7 +73,7 @@ final class RingClaims implements Claims {
     }
     queuePair.lookForShortening();
     if (!faults.attempt(this, RingClaims::fence)) {
-      // The responder may not see that this end withdrew: it may claim what is in the ring.
+      // The responder may not see that this end withdrew, and may claim the messages in the ring.
       words.lose();
       queuePair.isMemoryLost();
       queuePair.breakOff();

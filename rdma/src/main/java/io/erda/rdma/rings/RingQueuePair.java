@@ -16,22 +16,22 @@ import java.util.function.LongSupplier;
 
 /**
  * A queue pair over memory that both ends share ({@link QueueLayout}): READ and WRITE are loads and
- * stores of the posting thread, messages go through the two rings. What differs between devices of
- * one host is how an end reaches the other's regions, wakes it, and learns that it died.
+ * stores of the posting thread, messages go through the two rings. Devices of one host differ in
+ * how an end reaches the other's regions, wakes it, and learns that it died.
  *
  * <p>Everything a post does is done when it returns; the completion waits in a local queue for the
  * next poll. So READs execute in order, a WRITE is visible before a later SEND is, and {@link
  * Flags#FENCE} asks for nothing more.
  *
- * <p><b>Fencing.</b> The owner who closes stores its state before anything else ({@link Ends}), and
- * work that meets that state fails ({@link OneSidedWork}).
+ * <p><b>Fencing.</b> Closing first stores this end's state ({@link Ends}), and work of the other
+ * end that meets that state fails ({@link OneSidedWork}).
  *
- * <p><b>Messages at the end.</b> What a requester had posted takes no effect once it has closed or
- * withdrawn, but for what the responder had claimed: see {@link ClaimWords}.
+ * <p><b>Messages at the end.</b> After a requester has closed or withdrawn, only messages that the
+ * responder had claimed take effect: see {@link ClaimWords}.
  *
  * <p>{@link Bells} says how an end that sleeps is woken.
  *
- * <p>What posted work does lies in {@link OneSidedWork} and {@link Messages}.
+ * <p>{@link OneSidedWork} and {@link Messages} do the posted work.
  */
 public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   private static final int QUEUE_DEPTH = 1024;
@@ -43,8 +43,8 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
     CONNECTING,
     CONNECTED,
     /**
-     * The end was noticed: a requester still gets what arrived before, a responder drops it; then
-     * posted receives are flushed, then DISCONNECT.
+     * The end was noticed: a requester still gets the messages that arrived before, a responder
+     * drops them; then posted receives are flushed, then DISCONNECT.
      */
     ENDING,
     ENDED,
@@ -115,7 +115,7 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
             nanoTime);
   }
 
-  // What a device adds, beside the regions of the peer's.
+  // Methods of a device, beside those for the peer's regions.
 
   @Override
   public int reachFailure() {
@@ -137,18 +137,18 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   protected abstract void checkPeer();
 
   /**
-   * Called before the bell is armed: takes what woke this end. Whoever takes a ring looks at the
-   * ring of messages after it.
+   * Called before the bell is armed: takes the wake-ups of this end, which looks at the ring of
+   * messages after it.
    */
   protected abstract void takeRings();
 
   /**
-   * Called while connecting, before the responder's state is looked at: does what is still to do; a
-   * status ends the attempt.
+   * Called while connecting, before the responder's state is looked at: goes on connecting; an
+   * error status ends the attempt.
    */
   protected abstract int advanceConnect();
 
-  /** Releases what the device added; once. */
+  /** Releases the device's resources of this end; called once. */
   protected abstract void release();
 
   @Override
@@ -156,9 +156,9 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
     return false;
   }
 
-  /** Takes note when somebody shortened what both ends share. Asked before an end is stored. */
+  /** Notes whether the file that both ends share was shortened. Called before an end is stored. */
   protected void lookForShortening() {
-    // Memory without a file is as long as it was.
+    // Memory without a file can't be shortened.
   }
 
   // Posting.
@@ -174,7 +174,7 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
       case Opcode.WRITE -> complete(work, oneSided.write(checked(work)));
       case Opcode.WRITE_IMM -> postWriteImm(work);
       case Opcode.SEND -> postSend(work);
-      // The stores behind it are the responder's as much as ours: it is asked by a message.
+      // Only the responder can flush its memory: it is asked by a message.
       case Opcode.FLUSH -> complete(work, Status.UNSUPPORTED);
       case Opcode.ATOMIC_WRITE -> complete(work, oneSided.atomicWrite(work));
       case Opcode.COMPARE_AND_SWAP -> complete(work, oneSided.compareAndSwap(local(work), work));
@@ -182,7 +182,7 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
     };
   }
 
-  /** The work, whose local memory is the device's own and large enough. */
+  /** Checks the local memory of work, and returns the work. */
   private Work checked(Work work) {
     local(work);
     return work;
@@ -203,7 +203,7 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
 
   private boolean postWriteImm(Work work) {
     checked(work);
-    // The room for the notice is there before the WRITE is done, and only we take it.
+    // There must be room for the notice before the WRITE; only this thread takes it.
     if (!messages.hasRoom(Integer.BYTES)) {
       return false;
     }
@@ -282,7 +282,7 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
     return ends.peerState() == QueueLayout.OPEN ? Status.SUCCESS : Status.FENCED;
   }
 
-  /** Called after everything that the peer is to see was stored. */
+  /** Called after the stores that the peer is to see. */
   public final void ringIfAsleep() {
     if (bells.takePeer()) {
       ring();
@@ -310,21 +310,21 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   @Override
   public final int poll(CompletionHandler handler, int limit) {
     int done = completions.drain(handler, limit);
-    // One that reads in the call polls seldom, so its READs count too.
+    // An end that READs in the call polls seldom, so its READs count too.
     if (((++polls & POLLS_PER_CHECK - 1) == 0 || counters.readsSinceCheck() >= READS_PER_CHECK)
         && phase == Phase.CONNECTED) {
       counters.check();
-      // Before the ring is looked at: this takes what rang the bell, and who armed and polls before
-      // it sleeps would not be woken by a message that rang in between.
+      // Before the ring is looked at, because checkPeer takes wake-ups: an end that armed and polls
+      // before it sleeps would miss the message whose wake-up was taken.
       checkPeer();
     }
     if (phase == Phase.CONNECTED) {
-      // Answers that came before the end count; what a requester sent that is gone does not.
+      // Answers that came before the end count; messages of a requester that has gone do not.
       if (requester || !ends.hasPeerEnded()) {
         done += receive(handler, limit - done);
       }
-      // Nothing published before the end may be missed: look at the ring once more after noticing
-      // it.
+      // A message that was published before the end must not be missed: the ring is looked at once
+      // more after the end was noticed.
       if (phase == Phase.CONNECTED && ends.hasPeerEnded()) {
         phase = Phase.ENDING;
         drainUntil = messages.position() + (requester ? QueueLayout.RING_BYTES : 0);
@@ -380,7 +380,7 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
     if (open) {
       regions.open();
     }
-    // Accepted and closed again already: connected, then disconnected.
+    // The peer may have accepted and closed: that is connected, then disconnected.
     return decided(handler, open ? Status.SUCCESS : reachFailure());
   }
 
@@ -396,7 +396,7 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   }
 
   private int end(CompletionHandler handler, int limit) {
-    // A ring's worth at most: a peer that goes on publishing must not keep us here.
+    // A ring's worth at most: a peer that goes on publishing must not delay the end.
     int done = messages.position() < drainUntil ? receive(handler, limit) : 0;
     while (phase == Phase.ENDING && done < limit && messages.hasReceive()) {
       long wrId = messages.removeReceive();
@@ -420,8 +420,7 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   // Life.
 
   /**
-   * Whether work can't be posted now: still connecting, or as many completions wait as there is
-   * room for.
+   * Whether work can't be posted now: still connecting, or there is no room for another completion.
    */
   private boolean isNotReady() {
     if (phase == Phase.CLOSED) {
@@ -436,15 +435,15 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   }
 
   /**
-   * The memory that both ends share was lost, and replaced by zeros, which say nothing of what the
-   * responder did.
+   * Called when the memory that both ends share was lost and replaced by zeros, which do not say
+   * what the responder did.
    */
   protected final void onMemoryLost() {
     claimWords.lose();
     breakOff();
   }
 
-  /** The peer died, or what it wrote can't be: nothing of it counts from now on. */
+  /** The peer died or broke the protocol: nothing from it counts from now on. */
   public final void breakOff() {
     ends.breakOff();
   }
@@ -495,13 +494,13 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
     };
   }
 
-  /** A responder finds what its peer sent along in the request; here it is empty. */
+  /** Empty on a responder: its peer's private data is in the request. */
   @Override
   public final MemorySegment privateData() {
     return privateData;
   }
 
-  /** Both ends are of one process: the peer's keys are known from the start. */
+  /** For two ends in one process: the peer's keys are known from the start. */
   protected final void openOwnRegistry() {
     regions.open();
   }
@@ -511,16 +510,16 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
     closeAs(QueueLayout.FENCED);
   }
 
-  /** Ends this end; {@code state} is what the peer finds. */
+  /** Closes this end; {@code state} is stored for the peer. */
   public final void closeAs(long state) {
     if (phase == Phase.CLOSED) {
       return;
     }
-    // Nothing of the closing is left out because the memory went away a moment ago.
+    // If the memory went away a moment ago, the closing still goes through all its steps.
     lookForShortening();
     claims.withdraw();
     if (!faults.attempt(this, closing -> closing.showEnd(state))) {
-      // The peer sees the end by its socket.
+      // The peer learns of the end by its socket.
       isMemoryLost();
     }
     phase = Phase.CLOSED;

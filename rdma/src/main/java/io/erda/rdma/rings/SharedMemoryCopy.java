@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Copies between memory that others load and store meanwhile, without tearing 8-aligned words.
+ * Copies from and to memory that others load and store meanwhile, without tearing 8-aligned words.
  *
  * <p>A bulk copy moves whole words for sure only when both places and the length are multiples of
  * 8; otherwise the JDK may choose smaller units, or loads that straddle words. So a copy between
@@ -122,7 +122,7 @@ final class SharedMemoryCopy {
     return bounce;
   }
 
-  /** How many of the bytes about to be stored differ from those that are there. */
+  /** How many of the bytes about to be stored differ from the former ones. */
   static long differing(MemorySegment own, long from, MemorySegment shared, long to, int length) {
     long differing = 0;
     for (int i = 0; i < length; i++) {

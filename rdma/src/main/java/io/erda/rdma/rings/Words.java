@@ -11,8 +11,8 @@ import java.lang.invoke.VarHandle;
  * Words by absolute address, in memory that this module mapped or allocated itself and whose bounds
  * and life it checks itself.
  *
- * <p>{@link UncheckedMemory} says what that saves, and a READ makes five accesses. Nothing is
- * loaded or stored here on a queue pair that is closed, and closing it is what releases the memory.
+ * <p>{@link UncheckedMemory} says how much that saves, and a READ makes five accesses. A closed
+ * queue pair loads and stores nothing here, and only closing it releases the memory.
  */
 final class Words {
   private static final VarHandle WORD = QueueLayout.WORD;

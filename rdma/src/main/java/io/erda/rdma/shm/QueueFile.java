@@ -46,10 +46,10 @@ public final class QueueFile {
 
   private final MemorySegment queue;
 
-  /** The server's spares take a peer's file when the peer is gone; null for a file of one's own. */
+  /** They take a peer's file when the peer is gone; null for a requester's own file. */
   private final SpareQueueFiles spares;
 
-  /** It was a spare of the server's, and is to be one again. */
+  /** Whether the file was a spare of the server, and is to become one again. */
   private final boolean lent;
 
   private int descriptor;
@@ -75,7 +75,7 @@ public final class QueueFile {
     return NAME.matcher(name).matches();
   }
 
-  /** A name for the next file of this process; whether it is free only its creation tells. */
+  /** A name for the next file of this process; only its creation shows whether the name is free. */
   static String nextName() {
     return PREFIX
         + ProcessHandle.current().pid()
@@ -84,8 +84,8 @@ public final class QueueFile {
   }
 
   /**
-   * A requester's: full of zeros that take real space, locked. New where there is room for it, else
-   * one of the spares that the server keeps for that.
+   * A requester's file: full of zeros whose space is allocated, and locked. A new one where there
+   * is room, else one of the spares that the server keeps.
    *
    * @throws OutOfSpaceException when there is neither
    */
@@ -103,7 +103,7 @@ public final class QueueFile {
     }
   }
 
-  /** A new one. */
+  /** A new file of a requester. */
   public static QueueFile create(ShmDirectory directory) throws IOException {
     for (int tries = 0; tries < NAMES_TRIED; tries++) {
       String name = nextName();
@@ -120,7 +120,7 @@ public final class QueueFile {
   }
 
   /**
-   * Null when a server that started just then took the unlocked file for a dead peer's and removed
+   * Null when a server that was just starting took the unlocked file for a dead peer's and removed
    * it.
    */
   private static QueueFile create(ShmDirectory directory, String name, int descriptor)
@@ -174,9 +174,9 @@ public final class QueueFile {
   }
 
   /**
-   * A spare that the caller has locked, and named {@code name} if it could. It becomes full of
-   * zeros: where it could not be named, another client may have begun to use it, and died. The
-   * descriptor is the file's from here on, whatever happens.
+   * A spare that the caller has locked, and renamed to {@code name} if it could. It is filled with
+   * zeros: without a new name, another client may have begun to use it, and died. The descriptor
+   * belongs to the file from here on, also after an error.
    */
   static QueueFile lent(ShmDirectory directory, String name, int descriptor) throws IOException {
     boolean done = false;
@@ -199,9 +199,9 @@ public final class QueueFile {
   }
 
   /**
-   * A peer's, or null when it is no plain file of the right size and of the one name.
+   * A peer's file, or null when it is not a plain file of the right size with a single name.
    *
-   * @param spares who takes it when the peer is gone
+   * @param spares take it when the peer is gone
    * @throws AccessDeniedException when this user may not open it
    */
   static QueueFile open(ShmDirectory directory, String name, SpareQueueFiles spares)
@@ -210,10 +210,10 @@ public final class QueueFile {
   }
 
   /**
-   * A peer's of another version, of which the header alone is mapped, or null when it is no plain
-   * file that has one, and one name.
+   * A peer's file of another version, of which only the header is mapped, or null when it is not a
+   * plain file with a header and a single name.
    *
-   * @param spares who takes it when the peer is gone
+   * @param spares take it when the peer is gone
    * @throws AccessDeniedException when this user may not open it
    */
   static QueueFile openHeader(ShmDirectory directory, String name, SpareQueueFiles spares)
@@ -235,7 +235,7 @@ public final class QueueFile {
   }
 
   /**
-   * A peer's, which is not mapped when its size is wrong: its owner may live all the same.
+   * A peer's file, which is not mapped when its size is wrong: its owner may live even so.
    *
    * @throws IOException when it is no plain file, gone, or not for this user
    */
@@ -246,7 +246,7 @@ public final class QueueFile {
   }
 
   /**
-   * @param mapped how much is mapped of a file of so many bytes; 0: nothing
+   * @param mapped the bytes to map of a file of so many bytes; 0: none
    */
   private static QueueFile openAny(
       ShmDirectory directory, String name, SpareQueueFiles spares, LongUnaryOperator mapped)
@@ -273,7 +273,7 @@ public final class QueueFile {
     return name;
   }
 
-  /** Why a store to the file failed, which is as long as it was. */
+  /** Why a store to the file failed although it was not shortened. */
   IOException storeFailure(ShmDirectory directory) {
     return MappedFault.ofStore(directory.file(name), directory.at("."), queue, 0, queue.byteSize())
         .getCause();
@@ -284,7 +284,7 @@ public final class QueueFile {
     return ShmDirectory.attributes(descriptor);
   }
 
-  /** The user whose file it is. */
+  /** The owner of the file. */
   UserPrincipal owner() throws IOException {
     return ShmDirectory.owner(descriptor);
   }
@@ -300,9 +300,8 @@ public final class QueueFile {
   }
 
   /**
-   * Whether somebody shortened the file while it was mapped, so that loads and stores met pages
-   * that are gone. Then they find zeros from now on, which nobody else sees, whatever becomes of
-   * the file.
+   * Whether somebody shortened the file while it was mapped, so that loads and stores met missing
+   * pages. Then zeros that only this process sees are mapped in place of the file.
    */
   boolean isShortened() {
     try {
@@ -317,9 +316,9 @@ public final class QueueFile {
   }
 
   /**
-   * Asked after a fault: whether loads and stores of the mapping meet pages that are not there,
-   * because somebody shortened the file, or the file system is full, or failed. Then they find
-   * zeros from now on, which nobody else sees.
+   * Called after a fault: whether loads and stores of the mapping meet missing pages, because
+   * somebody shortened the file, or the file system is full or failed. Then zeros that only this
+   * process sees are mapped in place of the file.
    */
   boolean isLost() {
     if (descriptor < 0 || queue == null) {
@@ -340,7 +339,7 @@ public final class QueueFile {
   }
 
   /**
-   * Says to the responder whether the requester provably left. Then the file becomes a spare, or is
+   * For the responder: whether the requester provably left. Then the file becomes a spare, or is
    * removed when there are enough.
    */
   boolean isOwnerGone() {
@@ -351,7 +350,7 @@ public final class QueueFile {
       if (!ShmDirectory.tryLock(descriptor)) {
         return false;
       }
-      // Another process may have its name by now.
+      // Another file may have its name by now.
       if (!spares.keep(name, descriptor) && directory.isNameOf(name, descriptor)) {
         directory.delete(name);
       }
@@ -363,7 +362,7 @@ public final class QueueFile {
     return true;
   }
 
-  /** Ends the mapping; whether the owner left can still be asked. */
+  /** Ends the mapping; {@link #isOwnerGone} can still be called. */
   public void unmap() {
     if (arena != null) {
       MappedArena.close(arena);
@@ -381,7 +380,10 @@ public final class QueueFile {
     }
   }
 
-  /** The requester's end of it all. What was lent is left for the server to find. */
+  /**
+   * Ends the mapping, the name and the lock, for the requester. A lent file is left for the server
+   * to find.
+   */
   public void remove() {
     unmap();
     try {

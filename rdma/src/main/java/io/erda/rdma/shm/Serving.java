@@ -5,15 +5,15 @@ import java.io.IOException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A directory that a device has taken over: locked, its clients of earlier servers fenced, what
- * dead ones left removed. Then it either has a registry of its own, or is held: all keys have
- * ended, and clients that come are told so.
+ * A directory that a device has taken over: it is locked, clients of earlier servers are fenced,
+ * and the files of dead clients are removed. Then it either has a registry of its own, or is held:
+ * all keys have ended, and new clients are told that it is taken.
  *
  * <p>The lock is flock(2) on the directory itself, so no file in it can be in the way. Owns all of
  * it. One thread.
  */
 final class Serving implements AutoCloseable {
-  /** Locked by whoever holds the directory and serves nobody. */
+  /** Locked by a process that holds the directory and serves nobody. */
   private static final String HELD = "held";
 
   private static final int LOCK_TRIES = 50;
@@ -45,7 +45,7 @@ final class Serving implements AutoCloseable {
   }
 
   /**
-   * Takes the directory of the options over.
+   * Takes over the directory of the options.
    *
    * @throws IOException when another device has it
    */
@@ -92,21 +92,21 @@ final class Serving implements AutoCloseable {
       throws IOException {
     directory.clear(HELD);
     ShmRegistry registry = ShmRegistry.create(directory, nowNs);
-    // Last: what a server needs to start goes before what its clients may need some day.
+    // Last: the server's own files need the disk's space more than the spares for its clients.
     spares.makeMissing(nowNs);
     return new Serving(directory, spares, strangers, registry, -1);
   }
 
   private static Serving hold(ShmDirectory directory, SpareQueueFiles spares, Strangers strangers)
       throws IOException {
-    // A socket that a dead server left would be tried before anything else is looked at.
+    // Clients try the socket of a dead server before they look at anything else.
     directory.clear(ShmSocket.FILE);
     ShmRegistry.endAllKeys(directory);
     directory.clear(HELD);
     int held = directory.create(HELD);
     boolean locked = false;
     try {
-      // Clients that ask have it for a moment; then they see no lock, and the next ones do.
+      // A client that looks has the lock for a moment: it sees no holder, and the next client does.
       locked = ShmDirectory.tryLock(held);
       return new Serving(directory, spares, strangers, null, held);
     } finally {
@@ -116,7 +116,7 @@ final class Serving implements AutoCloseable {
     }
   }
 
-  /** Whether a process has this directory for itself. */
+  /** Whether a process holds this directory without serving in it. */
   static boolean isHeld(ShmDirectory directory) {
     int descriptor = -1;
     try {
@@ -147,7 +147,7 @@ final class Serving implements AutoCloseable {
     return registry;
   }
 
-  /** Idempotent; a call that got no memory may be made again. */
+  /** Idempotent; a call that ran out of memory may be repeated. */
   @Override
   public void close() {
     if (closed) {

@@ -45,18 +45,18 @@ import java.util.List;
  * socket.
  *
  * <p>A device that was given a directory serves in it, or holds it for a process that serves
- * nobody: it has the directory's lock until it is closed, shows its regions there, and before
- * anything else fences what clients of an earlier server still hold. Only the requester READs and
- * WRITEs. What clients write into rings, headers and sockets is checked and can't break the server,
- * and who shortens its queue file loses its own connection ({@link QueuePair#isMemoryLost}). Nor
- * can one user who is not the server's take all sockets or descriptors. A READ or WRITE of a
- * region's file that was shortened completes with {@link Status#MEMORY_LOST}; its owner, who loads
- * and stores by itself, does that by a {@link MemoryGuard}.
+ * nobody: it has the directory's lock until it is closed, shows its regions there, and first of all
+ * fences the connections of an earlier server. Only the requester READs and WRITEs. Bytes of
+ * clients in rings, headers and sockets are checked and can't break the server; a client that
+ * shortens its queue file loses its own connection ({@link QueuePair#isMemoryLost}); and another
+ * user than the server's can't take all sockets or descriptors. A READ or WRITE of a region's file
+ * that was shortened completes with {@link Status#MEMORY_LOST}; the region's owner guards its own
+ * loads and stores by a {@link MemoryGuard}.
  *
- * <p>{@link #close()} leaves queue pairs that are still open as the end of the process would:
- * peers' WRITEs fail from then on, their READs go on. Closing a queue pair itself ends both;
- * deregistering a region ends the READs of it. So a server that wants its clients to read on while
- * it restarts closes the device alone.
+ * <p>{@link #close()} has the same effect on open queue pairs as the end of the process: peers'
+ * WRITEs fail from then on, their READs go on. Closing a queue pair ends both; deregistering a
+ * region ends the READs of it. So a server that wants its clients to read on while it restarts
+ * closes the device alone.
  */
 public final class ShmDevice implements Device {
   /** The most regions that peers may use at a time. */
@@ -64,7 +64,7 @@ public final class ShmDevice implements Device {
 
   private final ShmOptions options;
 
-  /** Another one when it failed. */
+  /** Replaced when it fails. */
   private volatile Selector selector;
 
   private final List<ShmQueuePair> queuePairs = new ArrayList<>();
@@ -131,7 +131,7 @@ public final class ShmDevice implements Device {
     }
   }
 
-  /** {@inheritDoc} Of single peers it tells nothing: each of them hears why. */
+  /** {@inheritDoc} This device reports no single peers: each of them is told the reason itself. */
   @Override
   public void onRefusal(RefusalListener wanted) {
     told = wanted;
@@ -153,7 +153,7 @@ public final class ShmDevice implements Device {
     return listenAs(ShmSocket.user(Libc.effectiveUser()), address);
   }
 
-  /** Listens with {@code own} in the place of this process's user. */
+  /** Listens as if this process were of the user {@code own}. */
   public Listener listenAs(UserPrincipal own, String address) throws IOException {
     if (!isServer()
         || !Path.of(address)
@@ -243,7 +243,7 @@ public final class ShmDevice implements Device {
     if (Serving.isHeld(directory)) {
       return Status.TAKEN;
     }
-    // A server that has begun makes its socket last.
+    // A server that is starting makes its socket last.
     return directory.isLocked() ? Status.SUCCESS : Status.UNREACHABLE;
   }
 
@@ -314,7 +314,7 @@ public final class ShmDevice implements Device {
     return true;
   }
 
-  /** {@inheritDoc} All of them are fenced. */
+  /** {@inheritDoc} All strangers are fenced. */
   @Override
   public int strangers() {
     askDeparting();
@@ -344,7 +344,7 @@ public final class ShmDevice implements Device {
       ready = timeoutNs <= 0 ? selector.selectNow(ShmDevice::onReady) : selectFor(timeoutNs);
     } catch (IOException e) {
       if (serving != null) {
-        // Who serves ends with the error.
+        // A server ends with the error.
         throw new UncheckedIOException(e);
       }
       onFailed(e);
@@ -358,8 +358,8 @@ public final class ShmDevice implements Device {
   }
 
   /**
-   * The selector of a device that only connects failed, so that nobody would hear what its sockets
-   * have: its connections end, and those that are made from now on have another one.
+   * The selector of a device that only connects failed, so that its sockets can't be waited for:
+   * its connections end, and later ones have another selector.
    */
   private void onFailed(IOException e) {
     String why = "the wait for its socket failed: " + FileErrors.inWords(e);
@@ -369,7 +369,7 @@ public final class ShmDevice implements Device {
       selector = Selector.open();
       Selectors.close(failed);
     } catch (IOException again) {
-      // The next wait says what this one does.
+      // The next wait fails in the same way.
     }
   }
 
@@ -448,12 +448,12 @@ public final class ShmDevice implements Device {
     flushCancelled();
   }
 
-  /** Lets go of the queue files of those that left meanwhile. A system call for each. */
+  /** Releases the queue files of peers that have left. Costs a system call for each. */
   void askDeparting() {
     departing.removeIf(ShmQueuePair::peerLeft);
   }
 
-  /** Connections of a user's clients that ended here, while the clients hold their queue files. */
+  /** Closed connections of a user's clients that still hold their queue files. */
   int departing(UserPrincipal user) {
     int count = 0;
     for (ShmQueuePair queuePair : departing) {
@@ -479,7 +479,7 @@ public final class ShmDevice implements Device {
     try {
       selector.selectNow(ShmDevice::onReady);
     } catch (IOException e) {
-      // Its descriptor stays until the selector is closed; the next wait tells the error.
+      // Its descriptor stays until the selector is closed; the next wait reports the error.
     }
   }
 
@@ -491,7 +491,7 @@ public final class ShmDevice implements Device {
         leave();
       }
     } finally {
-      // The directory's lock is given back last, and by another call where this one got no memory.
+      // The directory's lock is released last; by another call where this one ran out of memory.
       if (serving != null) {
         serving.close();
       }

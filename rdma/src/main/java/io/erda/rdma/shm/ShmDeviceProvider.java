@@ -4,7 +4,7 @@ import io.erda.rdma.Device;
 import io.erda.rdma.DeviceProvider;
 import java.io.IOException;
 
-/** Devices of {@code erda+shm:}. A server opens its own with its store, and not here. */
+/** Devices of {@code erda+shm:}. A server's device is opened with its store, not here. */
 public final class ShmDeviceProvider implements DeviceProvider {
   @Override
   public String scheme() {

@@ -27,10 +27,10 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The directory that a device serves in or connects to, and the one around it, where the files of
- * the regions are. Each is opened once. Everything in them is named relative to the open directory,
- * by one plain name, and a symbolic link is never followed: whoever can write in the directory, or
- * moves it meanwhile, can't make this process use another file than one of these two directories.
+ * The directory that a device serves in or connects to, and the one around it, which has the files
+ * of the regions. Each is opened once. Everything in them is named relative to the open directory,
+ * by one plain name, and a symbolic link is never followed: so another process that writes in the
+ * directory, or moves it, can't make this process use a file outside of these two directories.
  *
  * <p>Owns two descriptors. One thread.
  */
@@ -41,7 +41,9 @@ public final class ShmDirectory implements AutoCloseable {
   private static final int READ_WRITE = 0666;
   private static final int ASIDE_MAX = 1000;
 
-  /** The attributes that are asked for; names of users and groups would be looked up elsewhere. */
+  /**
+   * The attributes that are read; names of users and groups are not, as their look-up takes long.
+   */
   private static final String ASKED = "unix:isRegularFile,ino,size,nlink,mode,uid,gid";
 
   /** Describes a file: {@code mode} is its permissions, {@code links} how many names it has. */
@@ -74,7 +76,7 @@ public final class ShmDirectory implements AutoCloseable {
   /**
    * Opens a directory to serve in it, and makes it, for its owner alone, where there is none.
    *
-   * @param open the directory around it, or null where that is to be found by the path, and made
+   * @param open the directory around it; null: it is found by the path, and made if need be
    */
   static ShmDirectory openToServe(Path path, OpenDirectory open) throws IOException {
     int around;
@@ -90,7 +92,7 @@ public final class ShmDirectory implements AutoCloseable {
         FileErrors.check("mkdir", Libc.makeDirectory(around, name, PRIVATE), path);
       }
     } catch (FileAlreadyExistsException e) {
-      // Another server was quicker: which of the two serves is decided by the lock.
+      // Another server was quicker: the lock decides which of the two serves.
     } catch (IOException e) {
       Libc.close(around);
       throw e;
@@ -113,8 +115,8 @@ public final class ShmDirectory implements AutoCloseable {
   }
 
   /**
-   * @param around a descriptor of the directory around it, which is this object's from here on,
-   *     whatever happens
+   * @param around a descriptor of the directory around it, which belongs to this object from here
+   *     on, also after an error
    */
   private static ShmDirectory open(Path path, int around, int flags) throws IOException {
     try {
@@ -168,15 +170,15 @@ public final class ShmDirectory implements AutoCloseable {
   }
 
   /**
-   * Takes the exclusive lock of an open file; false when another holds it. Closing the descriptor
-   * releases it: it belongs to the opening, so two owners in one JVM exclude each other as two
-   * processes do, and it ends with the process however that ends.
+   * Takes the exclusive lock of an open file; false when another opening has it. Closing the
+   * descriptor releases it: it belongs to the opening, so two owners in one JVM exclude each other
+   * as two processes do, and it ends with the process in any case.
    */
   static boolean tryLock(int fd) throws IOException {
     return isTaken(Libc.flock(fd), fd);
   }
 
-  /** Whether another holds the exclusive lock of a file that was opened to ask this. */
+  /** Whether another opening has the exclusive lock of a file that was opened to find that out. */
   static boolean isLocked(int fd) throws IOException {
     return !isTaken(Libc.flockShared(fd), fd);
   }
@@ -191,7 +193,7 @@ public final class ShmDirectory implements AutoCloseable {
 
   /**
    * Makes sure that the first bytes of an open file have space, so that no store into a mapping of
-   * them fails for want of it; makes it that long if it is shorter.
+   * them fails for lack of it; makes it that long if it is shorter.
    *
    * @return false, and nothing was done, when the file system can't say that without writing
    * @throws OutOfSpaceException when there is none, or the process's file-size limit forbids it
@@ -225,7 +227,7 @@ public final class ShmDirectory implements AutoCloseable {
       opened = opened(descriptor, ".", Libc.O_RDONLY | Libc.O_DIRECTORY, 0, path);
       return isLocked(opened);
     } catch (IOException e) {
-      // Who may not look is told what the attempt itself says.
+      // This user may not look: the attempt to connect will say why.
       return false;
     } finally {
       if (opened >= 0) {
@@ -274,8 +276,8 @@ public final class ShmDirectory implements AutoCloseable {
   }
 
   /**
-   * Whether the file of a region is still found where it was: by the path, because the directory
-   * that was opened may have been moved, and another one may have its place.
+   * Whether the path of a region's file still leads to it: the open directory may have been moved,
+   * and another one may have its place.
    */
   boolean hasAround(String name, long inode) {
     try {
@@ -316,7 +318,7 @@ public final class ShmDirectory implements AutoCloseable {
   }
 
   /**
-   * A descriptor of a new, empty file, to be used by whom this directory may be used by.
+   * A descriptor of a new, empty file, for all users that may use this directory.
    *
    * @throws FileAlreadyExistsException when the name is taken, by whatever
    */
@@ -337,15 +339,15 @@ public final class ShmDirectory implements AutoCloseable {
   }
 
   /**
-   * Lets whoever may use this directory use a file in it too, whatever the umask is. The superuser
-   * gives it to the directory's owner, whose server could not open it else.
+   * Lets all users that may use this directory use a file in it too, whatever the umask is. The
+   * superuser gives the file to the directory's owner, whose server could not open it otherwise.
    */
   void share(int fd) throws IOException {
     Attributes directory = attributes();
     Attributes file = attributes(fd);
     boolean superuser = Libc.effectiveUser() == 0 && directory.userId != file.userId;
     if (superuser || directory.groupId != file.groupId) {
-      // A user who is not of the group keeps the file: the others can't open it then, and say so.
+      // A user outside the group keeps the file: then the others can't open it, and report that.
       Libc.fchown(fd, superuser ? directory.userId : -1, directory.groupId);
     }
     Libc.fchmod(fd, directory.mode & READ_WRITE);
@@ -377,7 +379,7 @@ public final class ShmDirectory implements AutoCloseable {
     return all;
   }
 
-  /** The user whose an open file is. */
+  /** The owner of an open file. */
   static UserPrincipal owner(int fd) throws IOException {
     return Files.getOwner(reopened(fd));
   }
@@ -417,7 +419,7 @@ public final class ShmDirectory implements AutoCloseable {
         ((Number) all.get("gid")).intValue());
   }
 
-  /** Describes what has a name here, without opening it; null when nothing has it. */
+  /** Describes the file that has a name here, without opening it; null when nothing has it. */
   Attributes attributes(String name) throws IOException {
     try {
       return attributes(at(name), LinkOption.NOFOLLOW_LINKS);

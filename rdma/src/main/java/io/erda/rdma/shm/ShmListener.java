@@ -22,8 +22,8 @@ import java.util.function.LongSupplier;
 
 /**
  * Takes connections in a device's directory: reads each HELLO, checks everything in it and in the
- * queue file it names, and queues a request. Whatever a peer sends, the worst that happens is that
- * its socket is closed. Owns its socket and what waits.
+ * queue file it names, and queues a request. Whatever a peer sends, the worst result is that its
+ * socket is closed. Owns its socket and the unanswered requests.
  */
 public final class ShmListener implements Listener {
   private static final int POLLS_PER_CHECK = 64;
@@ -32,12 +32,12 @@ public final class ShmListener implements Listener {
   private static final int WAITING_MAX = 256;
   private static final long NAME_LOOK_NS = 500_000_000L;
 
-  /** Sockets of one user other than the server's that have not said HELLO. */
+  /** The most sockets without a HELLO of one user other than the server's. */
   static final int SILENT_MAX = 32;
 
   /**
-   * Connections of one user other than the server's that ended here while the peer holds its queue
-   * file. Each costs a descriptor, and only the peer can end that.
+   * The most connections of one user other than the server's that ended here while the peer holds
+   * its queue file. Each costs a descriptor, and only the peer can end that.
    */
   public static final int DEPARTING_MAX = 64;
 
@@ -52,7 +52,7 @@ public final class ShmListener implements Listener {
   private final List<Handshake> handshakes = new ArrayList<>();
   private final ArrayDeque<Request> requests = new ArrayDeque<>();
 
-  /** All that were not answered: queued, or in the hands of the caller. */
+  /** All requests that were not answered: queued, or in the hands of the caller. */
   private final List<Request> unanswered = new ArrayList<>();
 
   private final MemoryGuard faults = new MemoryGuard();
@@ -61,10 +61,10 @@ public final class ShmListener implements Listener {
   private long lastCheck;
   private long lastLook;
 
-  /** Whether peers can't be taken, and it was told. */
+  /** Whether no peer can be accepted, and that was reported. */
   private boolean failing;
 
-  /** Whether nobody finds the directory any more, and it was told. */
+  /** Whether the directory can't be found any more, and that was reported. */
   private boolean lost;
 
   private boolean closed;
@@ -93,7 +93,7 @@ public final class ShmListener implements Listener {
       this.user = new ShmSocket(channel).peer();
     }
 
-    /** True when it is decided, one way or the other. */
+    /** Reads on. True when the peer is accepted as a request or dropped. */
     boolean advance() {
       try {
         if (channel.read(hello) < 0
@@ -143,7 +143,7 @@ public final class ShmListener implements Listener {
       }
       Request request = null;
       try {
-        // Nothing but the queue file is looked at.
+        // The guarded work loads only from the queue file.
         request = faults.find(this, asked -> asked.request(file, socket, user, version));
         return request;
       } finally {
@@ -172,8 +172,8 @@ public final class ShmListener implements Listener {
     }
 
     /**
-     * Whether a queue file is the peer's own, or one that this server lent to it. Else it may be a
-     * file that somebody else was to have overwritten.
+     * Whether a queue file is the peer's own, or one that this server lent to it. Another file
+     * could be a victim that the peer wants to have overwritten.
      */
     private boolean mayName(UserPrincipal user, QueueFile file) throws IOException {
       int owner = file.attributes().userId();
@@ -183,7 +183,7 @@ public final class ShmListener implements Listener {
     }
   }
 
-  /** The peer can't change what was looked at, nor take it away. */
+  /** Copies private data, so that the peer can neither change nor remove it any more. */
   private static MemorySegment copied(MemorySegment data) {
     MemorySegment copy = MemorySegment.ofArray(new long[(int) (data.byteSize() + 7 >> 3)]);
     return copy.asSlice(0, data.byteSize()).copyFrom(data);
@@ -204,9 +204,9 @@ public final class ShmListener implements Listener {
   }
 
   /**
-   * The device slept: polls say nothing of the time that went by. Who was woken looks after whoever
-   * woke it before the next poll but one looks here, or the first poll after another sleep: an
-   * accept in vain costs the kernel a socket.
+   * The device slept, so the number of polls says nothing about the time that passed. After a
+   * wake-up the second poll looks for peers, and after another sleep the first: an accept in vain
+   * costs the kernel a socket.
    */
   void onAwake(boolean woken) {
     polls = woken && polls != -1 ? -2 : -1;
@@ -237,7 +237,7 @@ public final class ShmListener implements Listener {
     return requests.poll();
   }
 
-  /** Takes the next peer; null when nobody waits. */
+  /** Accepts the next peer; null when none waits. */
   private SocketChannel accept() throws IOException {
     try {
       SocketChannel channel = server.accept();
@@ -262,8 +262,8 @@ public final class ShmListener implements Listener {
   }
 
   /**
-   * Looks whether peers still find the socket. One that was removed is made anew. A directory that
-   * was removed is not: with it went what clients find regions by.
+   * Looks whether peers still find the socket. A socket that was removed is made anew; a directory
+   * is not, because clients' ways to the regions were removed with it.
    */
   private void look() {
     if (lost) {
@@ -286,7 +286,7 @@ public final class ShmListener implements Listener {
         device.told().trouble(removed + "it was made anew, and clients can connect");
       }
     } catch (IOException e) {
-      // A directory that can't be looked at says nothing.
+      // Nothing is known of a directory that can't be looked at.
       if (removed != null && !failing) {
         failing = true;
         device
@@ -318,7 +318,7 @@ public final class ShmListener implements Listener {
         decided |= begin(channel);
       }
     } catch (IOException e) {
-      // Out of descriptors, or a peer that left again: the next poll tries once more.
+      // Out of descriptors, or the peer has left: the next poll tries once more.
     }
     for (Iterator<Handshake> all = handshakes.iterator(); all.hasNext(); ) {
       if (all.next().advance()) {
@@ -333,8 +333,9 @@ public final class ShmListener implements Listener {
   }
 
   /**
-   * Takes a socket. Returns whether something was decided. A HELLO is there with the socket,
-   * mostly; who is silent must not keep others out, so of one user's only the newest few may be.
+   * Takes a socket. Returns whether a peer was decided about. A HELLO mostly comes with the socket;
+   * silent peers must not keep others out, so each user may only have a few, and the oldest is
+   * dropped.
    */
   private boolean begin(SocketChannel channel) throws IOException {
     Handshake added;
@@ -371,7 +372,7 @@ public final class ShmListener implements Listener {
     return true;
   }
 
-  /** Whether a user has too many connections that ended here and that he holds on to. */
+  /** Whether a user's clients hold the queue files of too many connections that ended here. */
   private boolean hasDeparted(UserPrincipal user) {
     if (user.equals(own) || device.departing(user) < DEPARTING_MAX) {
       return false;
@@ -439,7 +440,7 @@ public final class ShmListener implements Listener {
 
     @Override
     public String peer() {
-      // The kernel vouches for the user, the process for its number alone.
+      // The user is from the kernel; the process ID is what the peer says.
       return "process " + pid + " of user " + user.getName();
     }
 
@@ -471,7 +472,7 @@ public final class ShmListener implements Listener {
                 accepted.ringIfAsleep();
               });
       if (!told && !queuePair.isMemoryLost()) {
-        // It may have heard nothing.
+        // The peer may not have been told.
         queuePair.breakOff();
       }
       return queuePair;
@@ -487,7 +488,7 @@ public final class ShmListener implements Listener {
                     queue, QueueLayout.REGISTRY_ID_OFFSET, device.registryId());
               });
       if (!stored) {
-        // What is stored behind this finds zeros of this process's own, or fails as well.
+        // Later stores go to zeros of this process's own, or fail as well.
         file.isLost();
       }
     }

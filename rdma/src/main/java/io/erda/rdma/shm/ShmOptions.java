@@ -8,12 +8,12 @@ import java.util.function.LongSupplier;
 /**
  * How a {@link ShmDevice} is opened.
  *
- * @param directory what it serves in, created when absent; null for a device that only connects
+ * @param directory to serve in, created when absent; null for a device that only connects
  * @param around the open directory that {@code directory} is in, so that it is found and made there
- *     whatever becomes of its path; borrowed while the device is opened; null: it is found by path
+ *     even when its path changes; borrowed while the device is opened; null: it is found by path
  * @param holds whether it serves nobody in the directory, but keeps servers and clients out of it
  * @param nanoTime a monotonic clock
- * @param counted whether its WRITEs are compared with what they replace, for {@code
+ * @param counted whether its WRITEs are compared with the bytes that they replace, for {@code
  *     DeviceStatistics.bytesDiffering}; slow
  * @param extraWriteLatencyNs how much longer each WRITE takes: slower memory than this machine has
  */
@@ -43,8 +43,8 @@ public record ShmOptions(
   }
 
   /**
-   * What a process opens that keeps a directory's regions to itself: clients of earlier servers are
-   * fenced and counted as a server does it, and new ones are told that the directory is taken.
+   * The options of a process that keeps a directory's regions to itself: clients of earlier servers
+   * are fenced and counted as by a server, and new ones are told that the directory is taken.
    */
   public static ShmOptions toHold(Path directory, LongSupplier nanoTime) {
     Objects.requireNonNull(directory, "directory");

@@ -44,16 +44,16 @@ public final class ShmQueuePair extends RingQueuePair {
   private ShmRegistryView view;
   private int connectFailure;
 
-  /** Why an attempt failed, beside its status; empty where that is not known. */
+  /** Why an attempt failed, beside its status; empty where that is unknown. */
   private String failure = "";
 
   private int reachFailure = Status.REMOTE_ACCESS;
   private String unreached = "";
 
-  /** The user whose the server is; known when the socket is connected. */
+  /** The server's user; known when the socket is connected. */
   private UserPrincipal server;
 
-  /** The user whose the client is; only a responder knows it. */
+  /** The client's user; known only to a responder. */
   private UserPrincipal user;
 
   private long lastCheck;
@@ -156,9 +156,8 @@ public final class ShmQueuePair extends RingQueuePair {
   }
 
   /**
-   * The server was not reached, or ended the connection without a word. That decides only where no
-   * server lives, or none that speaks this version: a living one may just have been too busy, or
-   * have begun.
+   * The server was not reached, or ended the connection without an answer. The attempt fails only
+   * where no server of this version lives: a living one may just have been too busy, or starting.
    */
   private void attemptFailed() {
     int version = ShmRegistryView.version(directory);
@@ -176,7 +175,7 @@ public final class ShmQueuePair extends RingQueuePair {
     }
   }
 
-  /** Ends the connection, or the attempt, because nobody would hear what its socket has. */
+  /** Ends the connection, or the attempt, because its socket can't be waited for. */
   void cutOff(String why) {
     if (phase() == Phase.CONNECTING && connectFailure == Status.SUCCESS) {
       failure = why;
@@ -226,8 +225,8 @@ public final class ShmQueuePair extends RingQueuePair {
   }
 
   /**
-   * Whether the server's socket is there and may not be used. One call to the kernel says both: a
-   * server that starts makes the socket anew, between any two.
+   * Whether the server's socket exists and may not be used. One call to the kernel says both,
+   * because a starting server may replace the socket between two calls.
    */
   public static boolean isForbidden(Path socket) {
     try {
@@ -324,8 +323,8 @@ public final class ShmQueuePair extends RingQueuePair {
   }
 
   /**
-   * The socket has something: a ring, or its end. A responder, which arms all its queue pairs
-   * before it sleeps again, takes it then: who was just woken has a message to look for.
+   * The socket has a wake-up, or its end. A responder, which arms all its queue pairs before it
+   * sleeps again, takes it then, and looks for the message first.
    */
   void onReadable() {
     rung = true;
@@ -389,8 +388,8 @@ public final class ShmQueuePair extends RingQueuePair {
   }
 
   /**
-   * What both ends shared is this end's alone now. A requester reads on as if the responder's
-   * process had ended: the regions are there, and their keys say when they are not.
+   * The shared memory was replaced by private zeros. A requester reads on as if the responder's
+   * process had ended: the regions are there as long as their keys are valid.
    */
   private void lose() {
     onMemoryLost();
@@ -426,7 +425,7 @@ public final class ShmQueuePair extends RingQueuePair {
     return peer;
   }
 
-  /** Whether the requester of this responder provably left: it can store nothing any more. */
+  /** Whether the requester of this responder provably left, after which it can store nothing. */
   boolean peerLeft() {
     return file.isOwnerGone();
   }
@@ -439,7 +438,7 @@ public final class ShmQueuePair extends RingQueuePair {
     return other.equals(user);
   }
 
-  /** Gives up asking. */
+  /** Gives up waiting for the peer to leave. */
   void forgetPeer() {
     file.forget();
   }

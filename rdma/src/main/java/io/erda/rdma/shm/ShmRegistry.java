@@ -26,13 +26,13 @@ import java.nio.file.Path;
 /**
  * The registry of a serving device ({@link RegistryLayout}). A new file for each server, moved over
  * the old one: peers of the old server keep the file they mapped. Owns its mapping; the file stays,
- * because it says which key comes next.
+ * because it holds the next key sequence.
  *
- * <p>Nothing that lies where the registry belongs keeps a server from starting. A key must not come
- * twice as long as a peer lives that may have kept it, and such a peer lives on this host since
- * before: so the keys go on from the largest of what the old registry says, if it is one, and what
- * the monotonic clock says. That clock never shows one time twice while the host runs, and runs
- * faster than regions can be registered.
+ * <p>Whatever file has the registry's name, a server can start. A key must not be reused while a
+ * peer lives that may have kept it, and such a peer has lived on this host since then: so the
+ * sequence goes on from the larger of the old registry's, if it is valid, and the monotonic
+ * clock's. That clock never shows one time twice while the host runs, and runs faster than regions
+ * can be registered.
  */
 public final class ShmRegistry implements AutoCloseable {
   public static final String FILE = "registry";
@@ -67,8 +67,8 @@ public final class ShmRegistry implements AutoCloseable {
   private void begin() {
     registry.set(QueueLayout.INT, RegistryLayout.VERSION_OFFSET, RegistryLayout.VERSION);
     registry.set(QueueLayout.INT, RegistryLayout.SLOTS_OFFSET, RegistryLayout.SLOTS);
-    // The registry may be used again: a key that was valid must not seem so any more when what it
-    // stood for changes, and no number may come twice, wherever this is interrupted.
+    // The file may be an old registry: its keys must end before their slots change, and no sequence
+    // number may be reused, wherever this is interrupted.
     endKeys(registry);
     QueueLayout.WORD.setRelease(registry, RegistryLayout.NEXT_SEQUENCE_OFFSET, nextSequence);
     QueueLayout.WORD.setRelease(registry, RegistryLayout.ID_OFFSET, id);
@@ -89,7 +89,7 @@ public final class ShmRegistry implements AutoCloseable {
   private static MemorySegment map(int descriptor, Path file, Arena arena) throws IOException {
     boolean mapped = false;
     try (FileChannel channel = ShmDirectory.channel(descriptor, true)) {
-      // A copy of a store may have holes, and a store into one on a full disk is a SIGBUS.
+      // A copy of a store may have holes, and a store into a hole on a full disk is a SIGBUS.
       if (!ShmDirectory.allocate(descriptor, file, RegistryLayout.BYTES)
           && channel.size() < RegistryLayout.BYTES) {
         writeZeros(channel, RegistryLayout.BYTES);
@@ -113,7 +113,7 @@ public final class ShmRegistry implements AutoCloseable {
    *
    * <p>Peers of an earlier server keep the file that they mapped, and read on until they learn of
    * the new one. Where the disk has no room for another file the old one is used again: then all
-   * their keys end here, and they learn of it by that.
+   * their keys end here.
    *
    * @param nowNs of the monotonic clock of the host
    * @throws OutOfSpaceException when there is no room, and none was there before
@@ -135,7 +135,7 @@ public final class ShmRegistry implements AutoCloseable {
     }
   }
 
-  /** Ends every key that the registry of the directory shows. The caller holds its lock. */
+  /** Ends every key in the registry of the directory. The caller holds the directory's lock. */
   static void endAllKeys(ShmDirectory directory) throws IOException {
     int old = openOwn(directory);
     if (old < 0) {
@@ -174,7 +174,7 @@ public final class ShmRegistry implements AutoCloseable {
     }
   }
 
-  /** A descriptor of the registry that is there, or -1 when it can't be used again. */
+  /** A descriptor of the existing registry, or -1 when it can't be used again. */
   private static int openOwn(ShmDirectory directory) {
     int descriptor = -1;
     try {
@@ -188,7 +188,7 @@ public final class ShmRegistry implements AutoCloseable {
         return descriptor;
       }
     } catch (IOException e) {
-      // There is none, or none that may be written.
+      // There is none that this user may write.
     }
     if (descriptor >= 0) {
       Libc.close(descriptor);
@@ -200,7 +200,7 @@ public final class ShmRegistry implements AutoCloseable {
     return 1 + (nowNs >>> CLOCK_SHIFT & (SEQUENCE_END >>> 1) - 1);
   }
 
-  /** The next sequence number, as the registry that is there says; 0 when it is none. */
+  /** The next sequence number in the existing registry; 0 when it is invalid. */
   private static long storedSequence(ShmDirectory directory) {
     ByteBuffer head = ByteBuffer.allocate((int) RegistryLayout.FIRST_SLOT_OFFSET);
     int descriptor = -1;
@@ -223,7 +223,7 @@ public final class ShmRegistry implements AutoCloseable {
     return magic == RegistryLayout.MAGIC && next > 0 && next < SEQUENCE_END ? next : 0;
   }
 
-  /** Really there: no store into the mapping fails for want of space. */
+  /** Writes zeros to allocate space, so that no store into the mapping fails for lack of it. */
   public static void writeZeros(FileChannel channel, long bytes) throws IOException {
     ByteBuffer zeros = ByteBuffer.allocateDirect(1 << 16);
     for (long at = 0; at < bytes; ) {
@@ -237,7 +237,7 @@ public final class ShmRegistry implements AutoCloseable {
   }
 
   /**
-   * Shows a region; the key.
+   * Shows a region to peers. Returns its key.
    *
    * @throws FailedStoreException when the file system has no room for a page of the registry, or
    *     failed
@@ -269,7 +269,7 @@ public final class ShmRegistry implements AutoCloseable {
     return key;
   }
 
-  /** The key last: who sees it sees the rest. */
+  /** Stores the key last: a peer that sees it sees the rest. */
   public static void writeSlot(
       MemorySegment registry,
       int slot,
@@ -296,7 +296,7 @@ public final class ShmRegistry implements AutoCloseable {
   }
 
   /**
-   * No READ or WRITE that begins after this succeeds with the key.
+   * Ends a key: no READ or WRITE that begins after this succeeds with it.
    *
    * @throws FailedStoreException when the key could not be taken back
    */
@@ -307,7 +307,7 @@ public final class ShmRegistry implements AutoCloseable {
       if (!faults.attempt(registry, shown -> QueueLayout.WORD.setVolatile(shown, at, 0L))) {
         throw storeFailure(directory, registry);
       }
-      // What is stored into the region's file or the slot after this is not seen before it.
+      // Later stores to the region's file or to the slot are not seen before the key's end.
       VarHandle.fullFence();
       used[slot] = false;
     }
@@ -325,8 +325,8 @@ public final class ShmRegistry implements AutoCloseable {
   }
 
   /**
-   * The file's name in the directory around the registry's: there alone peers look for it. A store
-   * that moves, or is seen elsewhere in a container, still works.
+   * The file's name in the directory around the registry's, where alone peers look for it. A store
+   * that moves, or has another path in a container, still works.
    */
   private byte[] name(Path file) {
     Path absolute = file.toAbsolutePath().normalize();

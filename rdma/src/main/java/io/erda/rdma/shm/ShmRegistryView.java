@@ -35,7 +35,7 @@ import jdk.nio.mapmode.ExtendedMapMode;
  * the mappings.
  */
 public final class ShmRegistryView implements AutoCloseable {
-  /** Regions that stay mapped after they were left. */
+  /** How many regions stay mapped after {@link #leave}. */
   private static final int LEFT_MAX = 4;
 
   private final ShmDirectory directory;
@@ -44,13 +44,15 @@ public final class ShmRegistryView implements AutoCloseable {
   private final MemorySegment registry;
   private final UserPrincipal server;
 
-  /** The last user whose files were found to be the server's; −1 before the first. */
+  /** The last user whose files were accepted as the server's; −1 before the first. */
   private int trustedUser = -1;
 
-  /** The last ones left first: what they map may come back under another key. */
+  /**
+   * The regions that were left last, the newest first: their files may come back under another key.
+   */
   private final ArrayDeque<RemoteRegion> left = new ArrayDeque<>();
 
-  /** Why the file of the region that was tried last can't be used; empty where it can. */
+  /** Why the file of the last region could not be used; empty where it could. */
   private String unreached = "";
 
   private final List<RemoteRegion> superseded = new ArrayList<>();
@@ -73,12 +75,12 @@ public final class ShmRegistryView implements AutoCloseable {
   /**
    * The view, or null when there is no registry with this ID (any more).
    *
-   * @param server the user whose server this is
+   * @param server the user of the server
    * @param arena of the connection; outlives the view
-   * @param readAhead told what is mapped of the store
+   * @param readAhead is told of the mappings of regions
    * @throws AccessDeniedException when this user may not read it
    * @throws UntrustedFileException when it is no plain file of the server's
-   * @throws UnmappedException when it is there, and this process can't map it
+   * @throws UnmappedException when this process can't map it
    */
   public static ShmRegistryView open(
       ShmDirectory directory, long id, UserPrincipal server, Arena arena, ReadAhead readAhead)
@@ -107,9 +109,9 @@ public final class ShmRegistryView implements AutoCloseable {
   }
 
   /**
-   * A file of the user whose server this is; or of whoever has both directories, where another user
-   * of the store runs the server; or any, where the superuser does. Else it may be a file that
-   * somebody else was lured to write: his own, for instance, under a second name.
+   * Requires a file of the server's user; or of the owner of both directories, where another user
+   * of the store runs the server; or any file, where the superuser runs it. Otherwise a peer could
+   * be lured into writing a file of a third user, for instance its own under a second name.
    */
   private void requireServers(String name, int descriptor) throws IOException {
     int user = ShmDirectory.attributes(descriptor).userId();
@@ -127,10 +129,7 @@ public final class ShmRegistryView implements AutoCloseable {
     trustedUser = user;
   }
 
-  /**
-   * The version of the registry that is there, whatever its size; −1 when there is none, or none
-   * that can be read.
-   */
+  /** The version of the existing registry, whatever its size; −1 when none can be read. */
   static int version(ShmDirectory directory) {
     try {
       return Uninterrupted.call(() -> versionOnce(directory));
@@ -185,7 +184,7 @@ public final class ShmRegistryView implements AutoCloseable {
   }
 
   /**
-   * Maps what a key names; null when the key is not valid.
+   * Maps the region of a key; null when the key is not valid, or the file can't be used.
    *
    * @throws AccessDeniedException when this user may not open the file
    * @throws UntrustedFileException when it is no plain file of the server's
@@ -223,8 +222,8 @@ public final class ShmRegistryView implements AutoCloseable {
             slot.length,
             slot.access,
             new RemoteRegion.Mapping(slot.inode, slot.offset, mappings.made(), readAhead));
-    // The file that was mapped is the file that was registered only if the key is still valid: it
-    // is revoked before a name is reused.
+    // The mapped file is the registered one only if the key is still valid: a key is revoked before
+    // the name of its file is reused.
     if (!isValid(key, at)) {
       release(region);
       return null;
@@ -260,14 +259,14 @@ public final class ShmRegistryView implements AutoCloseable {
     }
   }
 
-  /** Why the file of what {@link #reach} was asked for last can't be used; else empty. */
+  /** Why the last {@link #reach} could not use the region's file; empty where it could. */
   String unreached() {
     return unreached;
   }
 
   /**
-   * A file that was left and is used again: mapped as it is, its pages are there already. Where it
-   * is mapped it exists, so no other file can have its inode number.
+   * A region that was left and is used again: its file is still mapped, with its pages. A mapped
+   * file exists, so no other file can have its inode number.
    */
   private RemoteRegion again(long key, long at, Slot slot, boolean toWrite) {
     for (Iterator<RemoteRegion> each = left.iterator(); each.hasNext(); ) {
@@ -283,7 +282,7 @@ public final class ShmRegistryView implements AutoCloseable {
     return null;
   }
 
-  /** A region is not used any more under its key. A few stay mapped. */
+  /** A region is not used any more under its key. The last few stay mapped. */
   public void leave(RemoteRegion region) {
     left.addFirst(region);
     if (left.size() > LEFT_MAX) {
@@ -294,8 +293,8 @@ public final class ShmRegistryView implements AutoCloseable {
   }
 
   /**
-   * Another mapping is used instead of this one, which ends with the next region that does not stay
-   * mapped: mostly never, because the file is mapped anyway.
+   * Another mapping of the same file is used instead of this one, which ends when a region is
+   * released next: mostly never.
    */
   void supersede(RemoteRegion region) {
     // Both mappings show the same pages, which count once.
@@ -331,7 +330,7 @@ public final class ShmRegistryView implements AutoCloseable {
         && directory.hasAround(name, registry.get(QueueLayout.LONG, at + RegistryLayout.INODE));
   }
 
-  /** Why a store to a region failed; null where its slot names no file any more. */
+  /** Why a store to a region failed; null when its slot names no file any more. */
   FailedStoreException storeFailure(RemoteRegion region) {
     String name = name(region.keyAddress() - RegistryLayout.KEY - registry.address());
     return name == null
@@ -383,7 +382,7 @@ public final class ShmRegistryView implements AutoCloseable {
       while (true) {
         try (FileChannel channel = ShmDirectory.channel(descriptor, writable)) {
           if (offset < 0 || length < 0 || length > channel.size() - offset) {
-            throw new IOException(name + " is shorter than what is to be mapped of it");
+            throw new IOException(name + " is shorter than its region");
           }
           return writable
               ? mapToWrite(channel, offset, length, arena)
@@ -416,7 +415,7 @@ public final class ShmRegistryView implements AutoCloseable {
       // This platform has no such mappings.
     } catch (IOException e) {
       if (!channel.isOpen() || UnmappedException.isReasonOf(e)) {
-        throw e; // Says nothing about the file system, so an ordinary mapping might be too weak.
+        throw e; // The file system may have MAP_SYNC, so an ordinary mapping might be too weak.
       }
     }
     return channel.map(FileChannel.MapMode.READ_WRITE, offset, length, arena);

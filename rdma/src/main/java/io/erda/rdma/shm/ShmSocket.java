@@ -19,8 +19,8 @@ import java.nio.file.attribute.UserPrincipal;
 import jdk.net.ExtendedSocketOptions;
 
 /**
- * The socket beside a connection: carries HELLO, then is a doorbell, and by its end the sign that
- * the peer's process ended. Owns the channel. Nothing here blocks.
+ * The socket beside a connection: carries HELLO, then wake-ups, and its end shows that the peer's
+ * process ended. Owns the channel. Nothing here blocks.
  *
  * <pre>
  *   HELLO, 64 bytes:  0 magic (8) · 8 version (4) · 12 name length (4) · 16 name of the queue file, ASCII, padded with zeros
@@ -57,7 +57,8 @@ public final class ShmSocket {
   }
 
   /**
-   * Binds in the directory, over what a dead server left. The caller holds the directory's lock.
+   * Binds in the directory, in place of a dead server's socket. The caller holds the directory's
+   * lock.
    */
   static ServerSocketChannel listen(ShmDirectory directory) throws IOException {
     directory.clear(FILE);
@@ -105,8 +106,8 @@ public final class ShmSocket {
   }
 
   /**
-   * Through the open directory: its own path may be longer than the 100 bytes of such an address,
-   * and may lead elsewhere by now.
+   * An address through the open directory: its own path may be longer than the 100 bytes of such an
+   * address, and may lead elsewhere by now.
    */
   private static SocketAddress address(ShmDirectory directory) {
     return UnixDomainSocketAddress.of(directory.at(FILE));
@@ -147,12 +148,14 @@ public final class ShmSocket {
     return hello;
   }
 
-  /** The version in a HELLO from outside: it stands there in every version. */
+  /** The version in a peer's HELLO, which is at the same place in every version. */
   static int helloVersion(ByteBuffer hello) {
     return hello.order(ByteOrder.LITTLE_ENDIAN).getInt(8);
   }
 
-  /** The name in a HELLO from outside, of whatever version: of a queue file or a spare, or null. */
+  /**
+   * The name of a queue file or spare in a peer's HELLO of any version; null when it is invalid.
+   */
   public static String helloName(ByteBuffer hello) {
     hello.order(ByteOrder.LITTLE_ENDIAN);
     int length = hello.getInt(12);
@@ -165,7 +168,7 @@ public final class ShmSocket {
     return QueueFile.isName(name) || SpareQueueFiles.isName(name) ? name : null;
   }
 
-  /** Wakes the peer. A full socket holds unread rings already. */
+  /** Wakes the peer. A full socket holds unread wake-ups already. */
   public boolean ring() {
     try {
       channel.write(bell.clear());
@@ -180,25 +183,21 @@ public final class ShmSocket {
     try {
       channel.write(ByteBuffer.wrap(new byte[] {DENIED}));
     } catch (IOException e) {
-      // It sees the end of the socket.
+      // The peer sees the end of the socket.
     }
   }
 
-  /** Whether what was drained so far says that the server may not open the queue file. */
+  /** Whether the server said that it may not open the queue file. */
   boolean isDenied() {
     return denied;
   }
 
-  /**
-   * Takes what rang, or a part of what nobody needs to ring so often; false when the peer's end is
-   * closed.
-   */
+  /** Takes the wake-ups, or a part of very many; false when the peer's end is closed. */
   public boolean drain() {
     try {
       int count = channel.read(drain.clear());
       denied |= count > 0 && drain.get(0) == DENIED;
-      // The end may stand behind the last ring. A peer that writes without end is left to the
-      // next time.
+      // The end may be behind the last wake-up. The rest of a flood is left to the next call.
       for (int turn = 1; turn < DRAINS_MAX && count > 0; turn++) {
         count = channel.read(drain.clear());
       }
@@ -212,7 +211,7 @@ public final class ShmSocket {
     try {
       channel.close();
     } catch (IOException e) {
-      // Nothing is owed to a closed socket.
+      // The socket is not used any more.
     }
   }
 }

@@ -11,23 +11,24 @@ import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
 /**
- * Queue files that a server makes while there is room, for clients that come when there is none: to
- * read and to delete from a store whose disk is full.
+ * Queue files that a server makes while there is room, for clients that connect when the disk is
+ * full: they can read and delete then.
  *
- * <p>A spare is a file {@code spare-N} of zeros that take real space, locked by nobody. Who locks
- * it may take it: a client renames it to a queue file's name and leaves it there at its end; the
- * server finds it without a lock then, fills it with zeros, and names it a spare again. A name is
- * given to a spare once, and only the holder of a file's lock changes its name, so what is locked
- * and still has its name is the file that was meant. A client never gets a file that a server still
- * has mapped.
+ * <p>A spare is an unlocked file {@code spare-N} of zeros whose space is allocated. A client that
+ * locks it may take it: it renames the spare to a queue file's name and leaves it there at its end;
+ * then the server finds it unlocked, fills it with zeros, and makes it a spare again. A spare's
+ * name is never reused, and only the holder of a file's lock changes its name, so a locked file
+ * that still has its name is the intended one. A client never gets a file that a server still has
+ * mapped.
  *
- * <p>Where the directory has the sticky bit, another user than its owner can't rename what is not
- * his: such a client names the spare to the server, which renames it for him before it maps it.
+ * <p>Where the directory has the sticky bit, only owners can rename files: another client names the
+ * spare to the server, which renames it before it maps it.
  *
- * <p>The server's, for one directory; one thread. {@link #take} is the client's, of any thread.
+ * <p>An object belongs to a server, for one directory; one thread. {@link #take} is for clients;
+ * any thread.
  */
 final class SpareQueueFiles {
-  /** How many are kept: clients that can come at a time when the disk is full. */
+  /** How many are kept: the clients that can connect while the disk is full. */
   static final int KEPT = 16;
 
   private static final String PREFIX = "spare-";
@@ -44,7 +45,7 @@ final class SpareQueueFiles {
     this.directory = directory;
   }
 
-  /** Looks what is there when a server starts, and removes what is no spare. */
+  /** Examines the spares of an earlier server, and removes files that are no use. */
   void open() throws IOException {
     for (String name : directory.names(PREFIX)) {
       if (isName(name)) {
@@ -55,7 +56,10 @@ final class SpareQueueFiles {
     count();
   }
 
-  /** A file that is too short was being made when a server died; a copied store may have holes. */
+  /**
+   * Keeps a spare of the right size with allocated space: a server may have died while it made the
+   * file, and a copied store may have holes.
+   */
   private void examine(String name) throws IOException {
     int descriptor = locked(directory, name);
     if (descriptor < 0) {
@@ -75,13 +79,13 @@ final class SpareQueueFiles {
     }
   }
 
-  /** A client came or went: some may be missing, or to be found. */
+  /** A client came or went: spares may be missing, or lent files may be free. */
   void changed() {
     changed = true;
   }
 
   /**
-   * Makes what is missing, now and then. Where there is no room for that, looks for files that were
+   * Makes missing spares, now and then. Where there is no room for that, looks for files that were
    * lent to clients that are gone.
    *
    * @param inUse whether a connection of this server has the queue file of that name
@@ -97,7 +101,7 @@ final class SpareQueueFiles {
     }
   }
 
-  /** Makes what is missing, as far as there is room. */
+  /** Makes missing spares, as far as there is room. */
   void makeMissing(long nowNs) {
     lastTended = nowNs;
     try {
@@ -106,7 +110,7 @@ final class SpareQueueFiles {
         kept++;
       }
     } catch (IOException e) {
-      // Without spares all goes on as long as the disk is not full.
+      // Spares are needed only when the disk is full.
     }
   }
 
@@ -123,7 +127,7 @@ final class SpareQueueFiles {
     int descriptor = directory.create(name);
     boolean made = false;
     try {
-      // Another process that is quicker and takes it finds it too short, and lets it go.
+      // A client that locks the file first finds it too short, and releases it.
       if (ShmDirectory.tryLock(descriptor)) {
         fill(descriptor, name);
         made = true;
@@ -155,7 +159,7 @@ final class SpareQueueFiles {
         }
       }
     } catch (IOException e) {
-      // The next time.
+      // The next tend() tries again.
     }
   }
 
@@ -173,7 +177,7 @@ final class SpareQueueFiles {
   /**
    * Makes a spare of a queue file whose lock the caller holds, if one is missing.
    *
-   * @return false when the file stays what and where it is
+   * @return false when the file was left alone
    */
   boolean keep(String name, int descriptor) {
     changed = true;
@@ -199,8 +203,9 @@ final class SpareQueueFiles {
   }
 
   /**
-   * Clients take them by themselves: what was counted before may be too many. Where there is room,
-   * what is missing is made later; a look at the directory for each of many that leave takes long.
+   * Clients take spares by themselves, so the count may be too high. It is brought up to date only
+   * when the disk is nearly full: listing the directory for each of many leaving clients takes
+   * long.
    */
   private boolean isOneMissing() {
     try {
@@ -246,7 +251,7 @@ final class SpareQueueFiles {
     }
   }
 
-  /** Returns whether this user could rename a spare: else the server is to. */
+  /** Renames a spare. Returns false when this user may not: then the server does it. */
   private static boolean isRenamed(ShmDirectory directory, String spare, String name)
       throws IOException {
     try {
@@ -260,7 +265,7 @@ final class SpareQueueFiles {
   /**
    * Renames a spare to a queue file's name for the client that holds its lock and could not.
    *
-   * @return null when nobody holds it
+   * @return null when no client holds the lock
    */
   String lend(String spare) throws IOException {
     int descriptor = directory.open(spare, true);
@@ -277,7 +282,7 @@ final class SpareQueueFiles {
     }
   }
 
-  /** A descriptor of the file that has this name now, locked; -1 when that can't be had. */
+  /** A descriptor of the file with this name, locked; -1 when it can't be opened and locked. */
   private static int locked(ShmDirectory directory, String name) {
     int descriptor = -1;
     try {
@@ -286,7 +291,7 @@ final class SpareQueueFiles {
         return descriptor;
       }
     } catch (IOException e) {
-      // It is another user's, it is gone, or it is no file at all.
+      // It is another user's, gone, or no plain file.
     }
     if (descriptor >= 0) {
       Libc.close(descriptor);

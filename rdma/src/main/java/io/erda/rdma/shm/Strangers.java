@@ -10,13 +10,13 @@ import java.util.List;
 
 /**
  * The clients of earlier servers of a directory that still live. Each is fenced: nothing that it
- * WRITEs from now on counts. It may be stopped in the middle of a WRITE all the same, so whoever
- * opens a store counts it until it has provably left.
+ * WRITEs from now on counts. It may even so be in the middle of a WRITE, so the opener of a store
+ * counts it until it has provably left.
  *
  * <p>Owns a descriptor of each one's queue file. One thread.
  */
 final class Strangers implements AutoCloseable {
-  /** A queue file that this user can't open: whoever has it lives, for all that is known. */
+  /** A queue file that this user can't open: its client is taken to live. */
   private record Unknown(String name, long inode) {}
 
   private final ShmDirectory directory;
@@ -27,7 +27,7 @@ final class Strangers implements AutoCloseable {
     this.directory = directory;
   }
 
-  /** Fences the clients that live, and removes what dead ones left. */
+  /** Fences the clients that live, and removes the queue files of dead ones. */
   static Strangers fence(ShmDirectory directory, SpareQueueFiles spares) throws IOException {
     Strangers strangers = new Strangers(directory);
     boolean done = false;
@@ -65,15 +65,15 @@ final class Strangers implements AutoCloseable {
         unknown.add(new Unknown(name, attributes.inode()));
       }
     } catch (IOException e) {
-      // It is gone meanwhile, or was never a queue file: a directory, a pipe, a link. No server
-      // accepted a connection with that.
+      // It is gone, or was never a queue file: a directory, a pipe, a link. No server accepted a
+      // connection with that.
     }
   }
 
-  /** Whether no server has answered its client yet; fences it if one has. */
+  /** Whether no server has answered the file's client yet; fences the client if one has. */
   private static boolean isNew(QueueFile file) {
-    // Where the disk has no room for the page, it is counted for as long as its client lives, and
-    // this server never looks into its ring: what it still stores is nobody's.
+    // Where the disk has no room for the page, the client is counted for as long as it lives, and
+    // this server never looks into its ring.
     return new MemoryGuard().step(file.queue(), Strangers::fence) == 1;
   }
 
@@ -86,7 +86,7 @@ final class Strangers implements AutoCloseable {
     return state == QueueLayout.PENDING ? 1 : 0;
   }
 
-  /** How many are left. A system call for each. */
+  /** How many have not left yet. Costs a system call for each. */
   int count() {
     if (!known.isEmpty()) {
       known.removeIf(QueueFile::isOwnerGone);

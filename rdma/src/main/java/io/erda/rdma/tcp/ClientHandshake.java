@@ -11,7 +11,7 @@ import javax.net.ssl.SSLException;
 
 /**
  * How a requester connects: socket, HELLO to and fro, CONNECT with a proof and private data, ACCEPT
- * or REJECT with a proof of the other end's. Never blocks, but for the look-up of a host's name.
+ * or REJECT with the other end's proof. Never blocks, except to look up a host's name.
  */
 final class ClientHandshake {
   /** Not yet a status. */
@@ -69,7 +69,7 @@ final class ClientHandshake {
     return found;
   }
 
-  /** The socket as it is used, from when there is one. */
+  /** The transport over the socket; null before the socket is connected. */
   Transport transport() {
     return transport;
   }
@@ -84,7 +84,7 @@ final class ClientHandshake {
     return privateData;
   }
 
-  /** Why the attempt failed, beside its status, for messages; empty where that is not known. */
+  /** Why the attempt failed, beside its status, for messages; empty where that is unknown. */
   String failure() {
     return failure;
   }
@@ -93,7 +93,7 @@ final class ClientHandshake {
     return address;
   }
 
-  /** Goes on. Returns how it ended, or {@link #UNDECIDED}. */
+  /** Goes on with the handshake. Returns its final status, or {@link #UNDECIDED}. */
   int advance(InBuffer in, OutBuffer out) {
     if (channel == null) {
       return Status.UNREACHABLE;
@@ -220,13 +220,13 @@ final class ClientHandshake {
     return type == Frame.ACCEPT ? Status.SUCCESS : Status.REJECTED;
   }
 
-  /** The bytes changed on their way: another attempt may find them whole. */
+  /** The bytes changed on their way: another attempt may succeed. */
   private int damaged() {
     failure = DAMAGED;
     return Status.UNREACHABLE;
   }
 
-  /** Says that a frame of the connection, which was made, was damaged. */
+  /** Says that a frame after the handshake was damaged. */
   void onDamaged() {
     failure = DAMAGED;
   }

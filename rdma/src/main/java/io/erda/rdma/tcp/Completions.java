@@ -14,7 +14,7 @@ final class Completions {
   private int tail;
 
   /**
-   * @param capacity a power of two, as many as can ever wait
+   * @param capacity a power of two, the most that can ever wait
    */
   Completions(int capacity) {
     ids = new long[capacity];
@@ -27,7 +27,7 @@ final class Completions {
     return tail - head;
   }
 
-  /** How many of them are of requests: neither of a receive nor of the connection. */
+  /** How many of them are of requests, not of receives or of the connection. */
   int ofRequests() {
     return ofRequests;
   }
@@ -44,7 +44,7 @@ final class Completions {
     ofRequests += isOfRequest(opcode) ? 1 : 0;
   }
 
-  /** Hands over at most {@code limit}, those added meanwhile included. */
+  /** Hands over at most {@code limit} completions, those that are added meanwhile included. */
   int drain(CompletionHandler handler, int limit) {
     int done = 0;
     while (done < limit && head != tail) {

@@ -7,9 +7,9 @@ import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
 
 /**
- * Where what lies in a frame: a header of 32 bytes and a payload that is padded to a multiple of 8,
- * so that in a buffer every frame begins 8-aligned. A frame begins with the CRC32C of all that
- * follows in it. See {@code FORMAT-tcp.md}.
+ * The layout of a frame: a header of 32 bytes and a payload that is padded to a multiple of 8, so
+ * that in a buffer every frame begins 8-aligned. A frame begins with the CRC32C of the rest of it.
+ * See {@code FORMAT-tcp.md}.
  */
 final class Frame {
   static final int HEADER_BYTES = 32;
@@ -27,8 +27,8 @@ final class Frame {
   static final int HANDSHAKE_BYTES_MAX = 256;
 
   /**
-   * How many bytes of messages, each with {@link #MESSAGE_OVERHEAD} and padded, may be on their way
-   * to an end and unconsumed there. Less than an end has room for.
+   * How many bytes of messages, each padded and with {@link #MESSAGE_OVERHEAD}, may be on their way
+   * to an end or unconsumed there. An end has more room than that.
    */
   static final int WINDOW_BYTES = (48 << 10) - 64;
 
@@ -67,7 +67,7 @@ final class Frame {
   private static final int STATUS = 10;
   private static final int RESERVED = 11;
 
-  /** The complement of the length, so that nobody waits for what a flipped length promises. */
+  /** The complement of the length, so that no end waits for the bytes of a damaged length. */
   private static final int LENGTH_COMPLEMENT = 12;
 
   private static final int ENDED = 16;
@@ -97,7 +97,7 @@ final class Frame {
   /** A length that no frame has. */
   static final int WRONG = -1;
 
-  /** Bytes that are not those that were sent. */
+  /** The bytes were changed on their way. */
   static final int DAMAGED = -2;
 
   private static final ValueLayout.OfInt INT =
@@ -112,8 +112,8 @@ final class Frame {
   }
 
   /**
-   * Bytes of the frame that begins at {@code at}, as its header says; {@link #WRONG} where no frame
-   * is so long, {@link #DAMAGED} where this is not the length that was sent. REQUIRES: all of the
+   * Bytes of the frame that begins at {@code at}, by its header; {@link #WRONG} where no frame has
+   * that length, {@link #DAMAGED} where the length was changed on its way. REQUIRES: all of the
    * header is there.
    */
   static int bytes(MemorySegment memory, long at, int bytesMax) {
@@ -161,12 +161,12 @@ final class Frame {
     memory.set(INT, at + CHECKSUM, frameChecksum(checksum, memory, bytes, at));
   }
 
-  /** Whether a frame is as it was sent. REQUIRES: all that {@link #bytes} says is there. */
+  /** Whether a frame has its checksum. REQUIRES: all {@link #bytes} of it are there. */
   static boolean isSound(CRC32C checksum, MemorySegment memory, ByteBuffer bytes, int at) {
     return memory.get(INT, at + CHECKSUM) == frameChecksum(checksum, memory, bytes, at);
   }
 
-  /** Whether what has no meaning yet is zero, as in every frame of this version. */
+  /** Whether the reserved byte is zero, as in every frame of this version. */
   static boolean isReservedZero(MemorySegment memory, long at) {
     return memory.get(ValueLayout.JAVA_BYTE, at + RESERVED) == 0;
   }
@@ -200,7 +200,7 @@ final class Frame {
     return memory.get(ValueLayout.JAVA_BYTE, at + STATUS) & 0xff;
   }
 
-  /** How many requests have ended; of a requester's frame 0. */
+  /** How many requests have ended; 0 in a requester's frame. */
   static long ended(MemorySegment memory, long at) {
     return memory.get(LONG, at + ENDED);
   }

@@ -3,11 +3,11 @@ package io.erda.rdma.tcp;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Where one peer may WRITE, beside what all peers may. The server's thread grants and revokes, the
- * I/O thread looks; keys are never given twice on one connection.
+ * The ranges that one peer may WRITE, beside those that all peers may. The server's thread grants
+ * and revokes, the I/O thread looks; a key is never reused on one connection.
  */
 final class Grants {
-  /** Set in the keys of grants and in no region's. */
+  /** Set in the keys of grants, and in no region's key. */
   private static final long MARK = 1L << 62;
 
   private static final int SLOT_BITS = 16;
@@ -62,7 +62,7 @@ final class Grants {
     }
   }
 
-  /** The region that a granted key lets write a range of; null where it does not. */
+  /** The region of a granted key; null when the key does not allow WRITEs to the range. */
   TcpRegion region(long key, long offset, int length) {
     AtomicReferenceArray<Grant> all = slots;
     int slot = (int) key & (1 << SLOT_BITS) - 1;

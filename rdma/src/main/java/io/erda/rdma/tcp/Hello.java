@@ -6,7 +6,7 @@ import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
 /**
- * The first 64 bytes of either end: who speaks, which version, and a nonce for the proofs. The
+ * The first 64 bytes of either end: the protocol, its version, and a nonce for the proofs. The
  * layout is the same in all versions.
  */
 final class Hello {
@@ -23,7 +23,7 @@ final class Hello {
 
   private static final int FLIPPED_MAX = 4;
 
-  /** How records of TLS begin: their kind, and a version. */
+  /** The first bytes of TLS records: their kind, and a version. */
   private static final byte TLS_ALERT = 21;
 
   private static final byte TLS_HANDSHAKE = 22;
@@ -60,7 +60,7 @@ final class Hello {
   }
 
   /**
-   * Whether a HELLO of whatever version is as it was sent. REQUIRES: all of it is there.
+   * Whether a HELLO of any version has its checksum. REQUIRES: all of it is there.
    *
    * @param bytes the same memory; its position and limit change
    */
@@ -74,20 +74,20 @@ final class Hello {
     return Frame.getInt(memory, at + VERSION_AT);
   }
 
-  /** Whether the bytes that are there, 8 at least, may begin a HELLO. */
+  /** Whether the bytes, 8 at least, begin a HELLO. */
   static boolean begins(MemorySegment memory, long at) {
     return Frame.getLong(memory, at) == MAGIC;
   }
 
   /**
-   * Whether 8 bytes that don't begin a HELLO began one before some bits of them changed on the way:
-   * no other protocol begins with a word that is so near.
+   * Whether 8 bytes are the damaged beginning of a HELLO, with a few bits changed: no other
+   * protocol begins with such a word.
    */
   static boolean isDamagedMagic(MemorySegment memory, long at) {
     return Long.bitCount(Frame.getLong(memory, at) ^ MAGIC) <= FLIPPED_MAX;
   }
 
-  /** Whether the bytes, 2 at least, are of a server that wants TLS and was spoken to without. */
+  /** Whether the bytes, 2 at least, are of a server that wants TLS and met a client without. */
   static boolean isTlsAlert(MemorySegment memory, long at) {
     return isTls(memory, at, TLS_ALERT);
   }
@@ -102,7 +102,7 @@ final class Hello {
         && memory.get(ValueLayout.JAVA_BYTE, at + 1) == TLS_MAJOR;
   }
 
-  /** Whether a HELLO is one of this version, and all of it is as this version has it. */
+  /** Whether a HELLO is a valid one of this version. */
   static boolean isOurs(MemorySegment memory, long at) {
     return version(memory, at) == VERSION
         && (Frame.getInt(memory, at + FLAGS_AT) & ~HAS_SECRET) == 0

@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
 /**
- * What has arrived and was not used yet. Whatever is taken out is a multiple of 8 bytes long, so
- * all begins 8-aligned.
+ * Bytes that have arrived and were not used yet. They are taken by multiples of 8, so that all
+ * frames begin 8-aligned.
  */
 final class InBuffer {
   private MemorySegment memory;
@@ -16,7 +16,7 @@ final class InBuffer {
   private int to;
   private final CRC32C checksum = new CRC32C();
 
-  /** Whether the frame that is next was found to be as it was sent, so that it is found once. */
+  /** Whether the checksum of the next frame was found right, so that it is computed only once. */
   private boolean sound;
 
   InBuffer(MemorySegment memory) {
@@ -37,7 +37,7 @@ final class InBuffer {
     from = 0;
   }
 
-  /** Takes what there is room for; as {@link Transport#read}. */
+  /** Reads as much as there is room for; as {@link Transport#read}. */
   int fill(Transport transport) throws IOException {
     if (from == to) {
       from = 0;
@@ -75,14 +75,14 @@ final class InBuffer {
     sound = false;
   }
 
-  /** Whether the HELLO that is next is as it was sent. REQUIRES: all of it is there. */
+  /** Whether the next HELLO has its checksum. REQUIRES: all of it is there. */
   boolean isHelloSound() {
     return Hello.isSound(checksum, memory, bytes, from);
   }
 
   /**
-   * Bytes of the next frame if all of it is there; 0 when it is not, {@link Frame#WRONG} when it
-   * can't be, {@link Frame#DAMAGED} when its bytes are not those that were sent.
+   * Bytes of the next frame if all of it is there; 0 when it is not, {@link Frame#WRONG} when it is
+   * invalid, {@link Frame#DAMAGED} when its bytes were changed on their way.
    */
   int frame(int bytesMax) {
     if (available() < Frame.HEADER_BYTES) {

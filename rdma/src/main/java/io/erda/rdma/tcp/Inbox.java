@@ -5,12 +5,11 @@ import io.erda.rdma.Status;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Messages of the other end on their way into the buffers that were posted for them, and how many
- * bytes of them were consumed, which the other end is told: its window is open by so much. One
- * thread.
+ * Puts messages of the other end into posted receive buffers, and counts the consumed bytes, which
+ * are told to the other end to open its window. One thread.
  */
 final class Inbox {
-  /** The other end is told at the latest when a quarter of its window was consumed. */
+  /** When so much of its window was consumed, the other end is told at the latest. */
   private static final int UNTOLD_BYTES_MAX = Frame.WINDOW_BYTES / 4;
 
   private final Receives receives = new Receives();
@@ -21,7 +20,7 @@ final class Inbox {
   private long told;
 
   /**
-   * @param completions where a message's arrival is reported
+   * @param completions get the arrivals of messages
    */
   Inbox(Completions completions, int messageBytesMax, Counters counters) {
     this.completions = completions;
@@ -33,7 +32,7 @@ final class Inbox {
     return receives.isFull() || completions.count() - completions.ofRequests() >= Receives.CAPACITY;
   }
 
-  /** Offers a buffer, which has a message at once where one waits for it. */
+  /** Offers a buffer, which gets a message at once if one waits for it. */
   void post(long wrId, TcpRegion region, long offset, int length) {
     receives.add(wrId, region, offset, length);
     while (receives.hasEarly() && !receives.isEmpty()) {
@@ -42,7 +41,7 @@ final class Inbox {
     }
   }
 
-  /** Returns false where the other end may not have sent this. */
+  /** Takes a message. Returns false where it breaks the protocol. */
   boolean take(MemorySegment memory, long at, int length) {
     if (length > messageBytesMax) {
       return false;
@@ -75,13 +74,13 @@ final class Inbox {
     }
   }
 
-  /** Bytes consumed in all, for the header of a frame that goes out now. */
+  /** Bytes consumed in all, for the header of a frame that is sent now. */
   long tellConsumed() {
     told = consumed;
     return told;
   }
 
-  /** Whether the other end needs a frame with what was consumed, although nothing else is sent. */
+  /** Whether to send a frame only to tell the other end how much was consumed. */
   boolean isToTell() {
     return consumed - told >= UNTOLD_BYTES_MAX;
   }

@@ -26,11 +26,11 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * The thread behind a serving tcp device: accepts, and executes what peers ask for, on an embedded
- * device that is the peers' stand-in in this process. It sleeps when nothing comes.
+ * The thread behind a serving tcp device: accepts peers, and executes their requests on an embedded
+ * device that stands for them in this process. It sleeps when there is nothing to do.
  *
- * <p>What one connection does costs the others at most one turn: a buffer's worth of its frames. A
- * connection that fails, in whatever way, ends alone.
+ * <p>One connection delays the others by at most one turn: a buffer's worth of its frames. A
+ * connection that fails, in any way, does not harm the others.
  */
 final class IoThread implements Runnable {
   private static final int BUFFER_BYTES = 64 << 10;
@@ -38,7 +38,7 @@ final class IoThread implements Runnable {
   private static final int ACCEPTS_PER_TURN = 16;
   private static final long ACCEPT_AGAIN_NS = 20_000_000;
 
-  /** How often it is looked who has taken too long, while somebody may. */
+  /** How often connections with a deadline are checked, while there are any. */
   private static final long TICK_MS = 50;
 
   private final TcpServerDevice device;
@@ -49,16 +49,16 @@ final class IoThread implements Runnable {
   private final Selector selector;
 
   /**
-   * How long it sleeps where nobody may take too long; 0: until something comes. A sleep that has
-   * an end takes the kernel a timer, which is 3% of a get. From the first wake-up on that fails, a
-   * sleep has an end.
+   * How long it sleeps while no connection has a deadline; 0: until something comes. A bounded
+   * sleep costs the kernel a timer, which is 3% of a get. Sleeps are bounded from the first failed
+   * wake-up on.
    */
   private volatile long idleMs;
 
   private final Consumer<SelectionKey> onReady = this::onReady;
   private final List<ServedConnection> connections = new ArrayList<>();
 
-  /** Those of {@link #connections} that are still connecting, the oldest first. */
+  /** The {@link #connections} that are still connecting, the oldest first. */
   private final ArrayDeque<ServedConnection> handshakes = new ArrayDeque<>();
 
   private final ArrayDeque<MemorySegment> spareBuffers = new ArrayDeque<>();
@@ -69,13 +69,13 @@ final class IoThread implements Runnable {
   private long acceptAgainNs;
   private boolean acceptsLater;
 
-  /** Whether peers can't be taken, and it was told. */
+  /** Whether no peer can be accepted, and that was reported. */
   private boolean failing;
 
-  /** Connections that end when what waits was sent. */
+  /** Connections that end when their waiting bytes were sent. */
   private int lingering;
 
-  /** Set before whoever set it looks at {@link #sleeping}. */
+  /** Set before the setter looks at {@link #sleeping}. */
   private volatile boolean signalled;
 
   private volatile boolean sleeping;
@@ -86,7 +86,7 @@ final class IoThread implements Runnable {
   final Counters counters = new Counters();
   final AtomicLong accessesRefused = new AtomicLong();
 
-  /** Where messages of the server's pass through, one at a time. */
+  /** The receive buffer for messages of the server, one at a time. */
   final MemorySegment scratch = Arena.ofAuto().allocate(Frame.DATA_BYTES_MAX, 64);
 
   final MemoryRegion scratchRegion;
@@ -113,8 +113,8 @@ final class IoThread implements Runnable {
   }
 
   /**
-   * Whether a call of {@code wakeup} ends a select. A selector whose own wake-up could not be
-   * registered (epoll_ctl: ENOMEM) says so in no other way.
+   * Whether a call of {@code wakeup} ends a select. Nothing else shows that a selector could not
+   * register its own wake-up (epoll_ctl: ENOMEM).
    */
   private static boolean canBeWoken(Selector selector, LongSupplier nanoTime) throws IOException {
     if (!Selectors.wake(selector)) {
@@ -129,23 +129,23 @@ final class IoThread implements Runnable {
     return executor.register(memory, Backing.none(memory.byteSize()), Access.LOCAL);
   }
 
-  /** From any thread: something is to be looked at that the selector does not show. */
+  /** Wakes the thread to look at words that the selector does not watch. From any thread. */
   void signal() {
     signalled = true;
     if (sleeping && !Selectors.wake(selector) && idleMs == 0) {
-      // From its next sleep on it looks by itself. This one may have no end.
+      // Its next sleeps are bounded. The present one may not be.
       idleMs = Selectors.SLEEP_MS_MAX;
       knock();
     }
   }
 
-  /** Wakes the thread by a connection that says nothing and ends at once. */
+  /** Wakes the thread by a connection that ends at once. */
   private void knock() {
     try (SocketChannel nobody = SocketChannel.open()) {
       nobody.configureBlocking(false);
       nobody.connect(listening.getLocalAddress());
     } catch (IOException e) {
-      // It listens no more, and each of its sleeps has an end then.
+      // It listens no more, and then all of its sleeps are bounded.
     }
   }
 
@@ -157,7 +157,7 @@ final class IoThread implements Runnable {
         turn();
       }
     } catch (Throwable e) {
-      // Without its selector it serves nobody, and what an error leaves is not to be relied on.
+      // Without its selector it can't serve, and after an error its state can't be relied on.
       failure = e;
     }
     try {
@@ -196,13 +196,13 @@ final class IoThread implements Runnable {
     if (acceptKey != null && refusing) {
       acceptKey = null;
       Sockets.close(listening);
-      // The selector lets go of it here, and then it is closed.
+      // The selector lets go of the channel here, which closes it.
       selector.selectNow(onReady);
       refused.countDown();
     }
   }
 
-  /** Who listens no more is about to end. */
+  /** Bounded also after listening has ended: the thread is about to end. */
   private long idleMs() {
     return acceptKey == null ? Selectors.SLEEP_MS_MAX : idleMs;
   }
@@ -248,7 +248,7 @@ final class IoThread implements Runnable {
     try {
       Sockets.configure(channel);
       if (handshakes.size() >= options.handshakesMax()) {
-        // Who floods fills this with connections that say nothing; who means it takes milliseconds.
+        // A flood of silent connections fills the queue; an honest handshake takes milliseconds.
         handshakes
             .peekFirst()
             .refuse(
@@ -329,12 +329,12 @@ final class IoThread implements Runnable {
 
   // For the server's thread.
 
-  /** The connection whose request this is; null when it has gone. */
+  /** The connection with a token; null when it has ended. */
   ServedConnection connection(long token) {
     return byToken.get(token);
   }
 
-  /** Takes no more connections, when this returns. */
+  /** Stops accepting connections before it returns. */
   void refuse() {
     refusing = true;
     signal();

@@ -39,7 +39,9 @@ final class OutBuffer {
     return filled;
   }
 
-  /** Whether a frame of so many bytes finds room; what was sent may be moved away for it. */
+  /**
+   * Whether a frame of so many bytes finds room; waiting bytes may be moved over sent ones for it.
+   */
   boolean hasRoom(int frameBytes) {
     if (memory.byteSize() - filled >= frameBytes) {
       return true;
@@ -53,7 +55,7 @@ final class OutBuffer {
     return memory.byteSize() - filled >= frameBytes;
   }
 
-  /** Adds the frame whose payload lies behind the place of its header, at {@link #at()}. */
+  /** Adds the frame at {@link #at()}, whose payload was put behind the place of its header. */
   void addFrame(int payload, int type, int flags, int status, long ended, long consumed) {
     Frame.put(memory, filled, payload, type, flags, status, ended, consumed);
     Frame.seal(checksum, memory, bytes, filled);
@@ -69,7 +71,7 @@ final class OutBuffer {
     return filled - sent;
   }
 
-  /** Sends what the socket takes. Returns whether nothing is left. */
+  /** Sends as much as the socket takes. Returns whether nothing is left. */
   boolean flush(Transport transport) throws IOException {
     if (filled > sent) {
       bytes.limit(filled).position(sent);

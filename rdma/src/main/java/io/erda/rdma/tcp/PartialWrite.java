@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 
 /** A WRITE that goes out frame by frame, as there is room. Reused for the next one. One thread. */
 final class PartialWrite {
-  /** Null while nothing is left of it. */
+  /** Null when no WRITE is under way. */
   private TcpRegion from;
 
   private long offset;
@@ -34,7 +34,7 @@ final class PartialWrite {
     return from == null;
   }
 
-  /** Nothing more of it goes out. */
+  /** Gives up the rest. */
   void end() {
     from = null;
   }

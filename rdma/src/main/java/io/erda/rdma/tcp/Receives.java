@@ -4,8 +4,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Receive buffers that were posted, and messages that came before one was: as many bytes of them as
- * the other end's window lets on their way. One thread; allocates for early messages alone.
+ * Posted receive buffers, and messages that came before a buffer, up to the other end's window. One
+ * thread; allocates only for early messages.
  */
 final class Receives {
   static final int CAPACITY = 1024;

@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.LongSupplier;
 
-/** Counts the peers that a serving device refuses, and tells of each. Any thread may read. */
+/** Counts and reports the peers that a serving device refuses. Any thread may read. */
 final class Refusals {
   /** Why a peer is refused. */
   enum Kind {
@@ -40,7 +40,7 @@ final class Refusals {
     listener.refused(peer, kind.figure, why);
   }
 
-  /** Something keeps peers from connecting, or no longer does. */
+  /** Reports that no peers can connect, or that they can again. */
   void trouble(String what) {
     listener.trouble(what);
   }

@@ -7,8 +7,8 @@ import io.erda.rdma.Work;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Requests that are out, in the order in which they were posted and end, and what the other end
- * says of them. One thread; preallocated.
+ * Outstanding requests, in the order in which they are posted and end, and the other end's answers
+ * to them. One thread; preallocated.
  */
 final class Requests {
   private final long[] ids;
@@ -26,12 +26,12 @@ final class Requests {
 
   private boolean newestIsPartial;
 
-  /** How much of the oldest one's data has arrived. */
+  /** How many bytes of the oldest request's data have arrived. */
   private int arrived;
 
   /**
    * @param capacity a power of two
-   * @param completions where those that failed, or are signaled, are reported
+   * @param completions get the requests that failed, or are signaled
    */
   Requests(int capacity, Completions completions) {
     this.completions = completions;
@@ -44,7 +44,7 @@ final class Requests {
   }
 
   /**
-   * @param local the memory that it names; null where it uses none
+   * @param local the work's local memory; null where it uses none
    */
   void add(Work work, TcpRegion local) {
     int at = (int) posted & mask;
@@ -68,7 +68,7 @@ final class Requests {
     return opcode() == Opcode.READ || opcode() == Opcode.COMPARE_AND_SWAP;
   }
 
-  /** The oldest one has ended. */
+  /** Ends the oldest request. */
   private void end(int status) {
     int at = (int) ended & mask;
     if (status != Status.SUCCESS || (kinds[at] >>> 8 & Flags.SIGNALED) != 0) {
@@ -81,8 +81,8 @@ final class Requests {
   }
 
   /**
-   * All up to number {@code last} have ended well. Returns false where that can't be: one of them
-   * was not posted, has not gone out or owes data.
+   * Ends all requests up to number {@code last} with success. Returns false where that breaks the
+   * protocol: one of them was not posted, has not gone out or owes data.
    */
   boolean succeed(long last) {
     if (last < ended || last > gone()) {
@@ -97,7 +97,9 @@ final class Requests {
     return true;
   }
 
-  /** Number {@code last} has failed, and those before it ended well. As {@link #succeed}. */
+  /**
+   * Ends number {@code last} with an error, and those before it with success. As {@link #succeed}.
+   */
   boolean fail(long last, int status) {
     if (last <= ended || last > gone() || !succeed(last - 1)) {
       return false;
@@ -106,7 +108,7 @@ final class Requests {
     return true;
   }
 
-  /** All that are out fail. */
+  /** Ends all requests with an error. */
   void failAll(int status) {
     while (ended < posted) {
       end(status);
@@ -114,8 +116,8 @@ final class Requests {
   }
 
   /**
-   * Bytes for the one behind number {@code before}, which has ended well. Returns false where that
-   * can't be.
+   * Takes data of the request behind number {@code before}, which has ended with success. Returns
+   * false where that breaks the protocol.
    */
   boolean deliver(long before, MemorySegment from, long at, int bytes, boolean last) {
     if (before >= gone() || !succeed(before) || !owesData()) {
@@ -134,12 +136,12 @@ final class Requests {
     return true;
   }
 
-  /** How many have gone out in full. */
+  /** The number of the last request that has gone out in full. */
   private long gone() {
     return newestIsPartial ? posted - 1 : posted;
   }
 
-  /** Whether the newest one has not gone out in full yet. */
+  /** Sets whether the newest request has not gone out in full yet. */
   void newestIsPartial(boolean partial) {
     newestIsPartial = partial;
   }

@@ -13,18 +13,18 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * What both ends of a connection know, and prove to each other without sending it: HMAC-SHA256 over
- * both nonces, what binds the proof to the TLS connection, and the private data that goes with it.
- * Since each end adds a fresh nonce, what somebody heard of one handshake is of no use in another.
+ * A secret that both ends of a connection know, and prove to each other without sending it:
+ * HMAC-SHA256 over both nonces, the binding to the TLS connection, and the private data. Since each
+ * end adds a fresh nonce, a proof of one handshake is of no use in another.
  */
 public final class Secret {
-  /** Shorter ones can be guessed from one handshake that somebody heard. */
+  /** A shorter one could be guessed from one recorded handshake. */
   public static final int BYTES_MIN = 16;
 
   private static final int FILE_BYTES_MAX = 4096;
   private static final String ALGORITHM = "HmacSHA256";
 
-  /** Names the end that proves: a proof of one end is none of the other's. */
+  /** Names the end that proves: one end's proof is no proof of the other. */
   enum Prover {
     CLIENT("erda tcp client 1"),
     SERVER("erda tcp server 1");
@@ -89,7 +89,7 @@ public final class Secret {
       mac.update(prover.label());
       mac.update(clientNonce);
       mac.update(serverNonce);
-      // Its length first, so that nothing of it passes for private data.
+      // The length first, so that no part of the binding passes for private data.
       mac.update((byte) binding.length);
       mac.update(binding);
       mac.update(privateData.toArray(ValueLayout.JAVA_BYTE));
@@ -99,7 +99,7 @@ public final class Secret {
     }
   }
 
-  /** Compares in a time that says nothing about where they differ. */
+  /** Compares in a time that does not depend on where they differ. */
   static boolean same(byte[] expected, byte[] said) {
     return MessageDigest.isEqual(expected, said);
   }

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
 import java.util.Set;
 
-/** Files that hold a secret: one that both ends know, or the private key of a certificate. */
+/** Checks files that hold a secret, or the private key of a certificate. */
 final class SecretFile {
   private static final Set<PosixFilePermission> OF_OTHERS =
       Set.of(
@@ -22,15 +22,15 @@ final class SecretFile {
   /**
    * Checks that nobody but its owner may use a file.
    *
-   * @throws IOException when others may, or when that can't be told
+   * @throws IOException when others may, or when that can't be found out
    */
   static void requireOwnersAlone(Path file) throws IOException {
     require(file, false);
   }
 
   /**
-   * The same, but for a file of the superuser's that a group may read: so machines keep the keys of
-   * their certificates for several services.
+   * The same, but a group may read a file of the superuser: that is how machines share the keys of
+   * their certificates among services.
    */
   static void requireOwnersOrGroups(Path file) throws IOException {
     require(file, true);

@@ -3,9 +3,8 @@ package io.erda.rdma.tcp;
 import io.erda.rdma.Claims;
 
 /**
- * The messages that a requester has sent, and, once it posts nothing any more, what the other end
- * says of them: how many it had claimed by then, and with how many of those it has finished. One
- * thread.
+ * Counts the messages of a requester, and, after it withdrew, those that the other end has claimed
+ * and finished. One thread.
  */
 final class SentMessages implements Claims {
   private final TcpQueuePair queuePair;
@@ -40,8 +39,8 @@ final class SentMessages implements Claims {
   }
 
   /**
-   * The other end says how many it claimed, which stays as it was told first, and with how many it
-   * has finished, which grows. Returns false where that can't be.
+   * Takes the other end's numbers of claimed messages, of which the first counts, and of finished
+   * ones, which grows. Returns false where they break the protocol.
    */
   boolean hear(long claimedThere, long finishedThere) {
     if (!withdrawn || claimedThere < 0 || claimedThere > sent || finishedThere > claimedThere) {

@@ -15,23 +15,22 @@ import java.time.Duration;
 import javax.net.ssl.SSLException;
 
 /**
- * One peer, as the I/O thread sees it: takes its frames and posts them on an embedded queue pair
- * that stands for it in this process. Bytes from outside: nothing in them is trusted, and a peer
- * that breaks the protocol loses its connection.
+ * The I/O thread's side of one peer: takes its frames and posts them on an embedded queue pair that
+ * stands for the peer in this process. No bytes of the peer are trusted, and a peer that breaks the
+ * protocol loses its connection.
  *
- * <p>Its buffers bound what it can hold: while its answers find no room, because it does not take
- * them, nothing more of it is executed or read. All is done by the I/O thread, but for what says
- * so.
+ * <p>Its buffers bound the memory that a peer can take: while it does not read its answers, none of
+ * its further frames is read or executed. Called by the I/O thread, except methods that say so.
  */
 final class ServedConnection implements CompletionHandler {
   private static final int HANDSHAKE_BUFFER_BYTES = 512;
 
-  /** At least one frame tells so many requests that they have ended. */
+  /** So many requests may end before a frame tells the peer. */
   private static final int ENDED_UNTOLD_MAX = 64;
 
   private static final int CREDIT_BYTES = Frame.WINDOW_BYTES / 4;
 
-  /** How long a peer that is to go may take for what was sent to it before. */
+  /** How long a peer may take to read the last bytes before its connection ends. */
   private static final long LINGER_NS = 1_000_000_000L;
 
   private enum Phase {
@@ -63,12 +62,12 @@ final class ServedConnection implements CompletionHandler {
   private boolean peerHasEnded;
   private long lingerUntilNs;
 
-  /** Stands for the peer; null before it has proved who it is. */
+  /** Stands for the peer; null before the peer's handshake has succeeded. */
   private QueuePair executor;
 
   private int lastStatus;
 
-  // What the executor is asked to do for the peer.
+  // Work of the executor for the peer.
   private final Work read = Work.read().signaled();
   private final Work write = Work.write().signaled();
   private final Work writeImm = Work.writeImm().signaled();
@@ -110,19 +109,19 @@ final class ServedConnection implements CompletionHandler {
     this.out = new OutBuffer(device.handshakeBuffer(HANDSHAKE_BUFFER_BYTES));
   }
 
-  /** Who it is, for messages. From any thread. */
+  /** The peer's address, for messages. From any thread. */
   String peer() {
     return peer;
   }
 
-  /** What it sent along. From any thread, after its request has been seen. */
+  /** The peer's private data. From any thread, after its request has been seen. */
   MemorySegment privateData() {
     return handshake.privateData();
   }
 
   // Turns.
 
-  /** The socket has something, or room. */
+  /** The socket has bytes, or room. */
   void onReady(SelectionKey ready) {
     try {
       if ((ready.isReadable() || transport.hasMore()) && phase != Phase.ENDING) {
@@ -138,7 +137,7 @@ final class ServedConnection implements CompletionHandler {
     }
   }
 
-  /** Somebody of this process signalled. */
+  /** Another thread signalled. */
   void onSignal() {
     if (!exchange.dirty && phase != Phase.DECIDING) {
       return;
@@ -160,7 +159,7 @@ final class ServedConnection implements CompletionHandler {
     work();
   }
 
-  /** Ends what has lingered for long enough. */
+  /** Ends a connection that has lingered for long enough. */
   void expire(long nowNs) {
     if (phase == Phase.ENDING && nowNs - lingerUntilNs >= 0) {
       drop();
@@ -174,7 +173,7 @@ final class ServedConnection implements CompletionHandler {
       tell();
       faults.surface();
       if (exchange.closed && phase == Phase.OPEN) {
-        // Who does not take what was sent before must not keep it open.
+        // A peer that does not read its last bytes must not keep the connection open.
         linger();
       }
     }
@@ -194,8 +193,8 @@ final class ServedConnection implements CompletionHandler {
   }
 
   /**
-   * Nothing more is read while something that was read waits for room: that goes on when the socket
-   * has taken some, in a turn of its own.
+   * No more is read while a frame or a READ waits for room for its answer: it goes on, in another
+   * turn, when the socket has taken some bytes.
    */
   private void watch(boolean allSent) {
     boolean waits = phase == Phase.OPEN && (readLeft >= 0 || in.frame(Frame.BYTES_MAX) != 0);
@@ -225,7 +224,7 @@ final class ServedConnection implements CompletionHandler {
     io.forget(this);
   }
 
-  /** Ends the connection now, for a reason that is told. Idempotent. */
+  /** Ends the connection now, and reports why. Idempotent. */
   void refuse(Refusals.Kind kind, String why) {
     if (phase != Phase.ENDING && phase != Phase.ENDED) {
       device.refusals().add(kind, peer, why);
@@ -237,7 +236,7 @@ final class ServedConnection implements CompletionHandler {
     refuse(Refusals.Kind.GARBAGE, Refusals.GARBAGE);
   }
 
-  /** The peer has ended. One that leaves amid what it has to say to connect counts as refused. */
+  /** The peer has ended. One that leaves in the middle of the handshake counts as refused. */
   private void gone() {
     if (phase == Phase.HANDSHAKE && transport.isAgreeing()) {
       refuse(Refusals.Kind.TLS, "it left before TLS was agreed on");
@@ -327,7 +326,7 @@ final class ServedConnection implements CompletionHandler {
   /** Executes the next frame. Returns false when it is not there, or can't be executed yet. */
   private boolean execute() {
     int bytes = in.frame(Frame.BYTES_MAX);
-    // Room for the answer to any one of them, but for a READ's data.
+    // There must be room for the answer to any frame, except a READ's data.
     if (bytes == 0 || !out.hasRoom(2 * Frame.HEADER_BYTES + Frame.WITHDRAWN_BYTES)) {
       return false;
     }
@@ -343,7 +342,7 @@ final class ServedConnection implements CompletionHandler {
     return phase == Phase.OPEN;
   }
 
-  /** Returns false where the peer may not have sent this. */
+  /** Returns false where a frame breaks the protocol. */
   private boolean onFrame(MemorySegment memory, int at) {
     if (!window.hear(Frame.consumed(memory, at))) {
       return false;
@@ -413,14 +412,14 @@ final class ServedConnection implements CompletionHandler {
     return execute(read.local(outRegion, to, bytes).remote(readKey, readOffset));
   }
 
-  /** Has work done at once. Returns its status. */
+  /** Executes work at once. Returns its status. */
   private int execute(Work work) {
     executor.post(work);
     executor.poll(this, 1);
     return lastStatus;
   }
 
-  /** The same of work that takes a receive of the server's; false where none is left. */
+  /** The same for work that takes a receive of the server; false where none is left. */
   private boolean executeMessage(Work work) {
     if (!executor.post(work)) {
       return false;
@@ -469,7 +468,7 @@ final class ServedConnection implements CompletionHandler {
     return true;
   }
 
-  /** The key of the region that a key lets this peer write; 0 where it does not. */
+  /** The key of the region that this peer may WRITE with a key; 0 where it may not. */
   private long writable(long remoteKey, long offset, int bytes) {
     if (Grants.isGrant(remoteKey)) {
       TcpRegion region = exchange.grants.region(remoteKey, offset, bytes);
@@ -478,7 +477,7 @@ final class ServedConnection implements CompletionHandler {
     return device.mayWrite(remoteKey) ? remoteKey : 0;
   }
 
-  /** Whether one more message keeps to the window. */
+  /** Counts a message. Returns whether it keeps to the window. */
   private boolean receives(int length) {
     receivedBytes += Window.bytes(length);
     return receivedBytes - exchange.consumed <= Frame.WINDOW_BYTES;
@@ -546,7 +545,7 @@ final class ServedConnection implements CompletionHandler {
     return true;
   }
 
-  /** Tells the peer, which has withdrawn, what was claimed and what is finished. */
+  /** Tells the peer, which has withdrawn, which messages were claimed and which are finished. */
   private void tellWithdrawn() {
     finishedTold = executor.claims().finished();
     Frame.putLong(out.memory(), out.at() + Frame.CLAIMED, executor.claims().claimed());
@@ -557,7 +556,7 @@ final class ServedConnection implements CompletionHandler {
     add(Frame.WITHDRAWN_BYTES, Frame.WITHDRAWN, 0, Status.SUCCESS);
   }
 
-  /** A request has ended, one that wants to hear of it where its flags say so. */
+  /** Ends a request; its flags say whether the peer wants to be told. */
   private void end(int status, int flags) {
     if (status == Status.SUCCESS) {
       ended++;
@@ -567,7 +566,7 @@ final class ServedConnection implements CompletionHandler {
     }
   }
 
-  /** A request has failed: the peer hears of each. */
+  /** Ends a request that failed: the peer is told of each. */
   private void end(int status) {
     if (status == Status.REMOTE_ACCESS) {
       io.accessesRefused.incrementAndGet();
@@ -584,13 +583,13 @@ final class ServedConnection implements CompletionHandler {
     wantsAck = false;
   }
 
-  // What the server says.
+  // Messages of the server.
 
   private void postReceive() {
     executor.postReceive(0, io.scratchRegion, 0, Frame.DATA_BYTES_MAX);
   }
 
-  /** Passes on what the server has sent, as far as the peer has room and takes it. */
+  /** Passes on messages of the server, as far as the peer has room and takes them. */
   private void passMessages() {
     boolean more = true;
     while (more && phase == Phase.OPEN && mayPass()) {
@@ -604,7 +603,7 @@ final class ServedConnection implements CompletionHandler {
         && out.hasRoom(Frame.HEADER_BYTES + Frame.DATA_BYTES_MAX);
   }
 
-  /** Tells the peer what it waits for and no other frame has told it. */
+  /** Tells the peer of ended requests, consumed and finished messages, if no other frame did. */
   private void tell() {
     if (phase != Phase.OPEN || !out.hasRoom(2 * Frame.HEADER_BYTES + Frame.WITHDRAWN_BYTES)) {
       return;

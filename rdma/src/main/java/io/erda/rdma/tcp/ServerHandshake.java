@@ -7,16 +7,16 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * How a responder finds out who a peer is: HELLO to and fro, CONNECT with a proof and private data,
- * and its own proof with the answer. Bytes from outside.
+ * A responder's handshake with a peer, whose bytes are not trusted: HELLO to and fro, CONNECT with
+ * a proof and private data, and its own proof with the answer.
  */
 final class ServerHandshake {
-  /** How far the bytes led that are there. */
+  /** The outcome of the bytes that have arrived. */
   enum Outcome {
-    /** They are not all there. */
+    /** More bytes must arrive. */
     WAITS,
     GOES_ON,
-    /** The peer can't go on, and was told what it can understand. */
+    /** The peer can't go on, and was told why in the form that it understands. */
     REFUSED
   }
 
@@ -37,7 +37,7 @@ final class ServerHandshake {
     this.nonce = options.nonce();
   }
 
-  /** What the peer sent along. From any thread. */
+  /** The peer's private data. From any thread. */
   MemorySegment privateData() {
     return MemorySegment.ofArray(privateData);
   }
@@ -58,7 +58,7 @@ final class ServerHandshake {
     return Outcome.REFUSED;
   }
 
-  /** {@link Outcome#GOES_ON} when the peer has proved who it is. */
+  /** Goes on; {@link Outcome#GOES_ON} when the peer has proved the secret. */
   Outcome advance(InBuffer in, OutBuffer out) throws IOException {
     if (!greeted) {
       Outcome hello = onHello(in, out);
@@ -78,7 +78,7 @@ final class ServerHandshake {
       if (!Hello.isTlsHandshake(in.memory(), in.at())) {
         return refuse(Refusals.Kind.GARBAGE, Refusals.GARBAGE);
       }
-      // It finds that this is no TLS, and can say so.
+      // The client finds that this is no TLS, and can say so.
       sayHello(out);
       return refuse(Refusals.Kind.TLS, "it has TLS, and this server has not");
     }

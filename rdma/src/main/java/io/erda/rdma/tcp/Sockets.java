@@ -11,7 +11,7 @@ import jdk.net.ExtendedSocketOptions;
 
 /** Addresses and options of sockets. */
 final class Sockets {
-  /** A host that is gone is noticed after some 11 s of silence, though nobody sends anything. */
+  /** A host that is gone is noticed after some 11 s of silence, even if this end sends nothing. */
   private static final int KEEP_IDLE_SECONDS = 5;
 
   private static final int KEEP_INTERVAL_SECONDS = 2;
@@ -63,7 +63,7 @@ final class Sockets {
     try {
       closeable.close();
     } catch (IOException e) {
-      // Nothing is left to be done with it.
+      // It is not used any more.
     }
   }
 }

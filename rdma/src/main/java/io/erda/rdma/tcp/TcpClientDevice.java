@@ -22,12 +22,12 @@ import java.util.Objects;
 
 /**
  * The tcp device of a client: it connects, and registers memory for local use alone. It has no
- * thread; whoever polls a queue pair drives its socket.
+ * thread; polling a queue pair drives its socket.
  */
 public final class TcpClientDevice implements Device {
   private final TcpOptions options;
 
-  /** Another one when it failed. */
+  /** Replaced when it fails. */
   private volatile Selector selector;
 
   private final List<TcpQueuePair> queuePairs = new ArrayList<>();
@@ -128,8 +128,8 @@ public final class TcpClientDevice implements Device {
   }
 
   /**
-   * The selector failed, so that nobody would hear what the sockets have: the connections end, and
-   * those that are made from now on have another one.
+   * The selector failed, so that the sockets can't be waited for: the connections end, and later
+   * ones have another selector.
    */
   private void onFailed(IOException e) {
     String why = "the wait for its socket failed: " + FileErrors.inWords(e);
@@ -139,11 +139,11 @@ public final class TcpClientDevice implements Device {
       selector = Selector.open();
       Selectors.close(failed);
     } catch (IOException again) {
-      // The next wait says what this one does.
+      // The next wait fails in the same way.
     }
   }
 
-  /** Polling finds out what there is. */
+  /** Does nothing: polling finds out. */
   private static void onReady(SelectionKey key) {}
 
   @Override
@@ -152,7 +152,7 @@ public final class TcpClientDevice implements Device {
     Selectors.wake(selector);
   }
 
-  /** Watches the socket of an armed queue pair for what it waits for. */
+  /** Watches the socket of an armed queue pair. */
   void watch(SocketChannel channel, boolean connected, boolean toWrite) {
     int operations =
         connected

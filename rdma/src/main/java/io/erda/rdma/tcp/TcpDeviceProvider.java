@@ -63,7 +63,7 @@ public final class TcpDeviceProvider implements DeviceProvider {
   }
 
   /**
-   * The file that a parameter names; null where the parameter is not there.
+   * The file that a parameter names; null where the parameter is missing.
    *
    * @throws IOException that names both when there is no such file, or it can't be read
    */

@@ -5,9 +5,9 @@ import io.erda.rdma.Listener;
 import io.erda.rdma.QueuePair;
 import java.lang.foreign.MemorySegment;
 
-/** Connection requests as the server's thread sees them: each has passed the handshake. */
+/** Hands connection requests that have passed the handshake to the server's thread. */
 final class TcpListener implements Listener {
-  /** The user that the server takes all peers for which prove nothing. */
+  /** The user of all peers that prove no secret. */
   private static final String UNPROVED = "over TCP without a secret";
 
   private final TcpServerDevice device;
@@ -64,7 +64,7 @@ final class TcpListener implements Listener {
       return connection.peer();
     }
 
-    /** A peer with the secret is trusted with as many connections as the server's own user. */
+    /** A peer with the secret may have as many connections as the server's own user. */
     @Override
     public String user() {
       return device.options().secret() == null ? UNPROVED : null;

@@ -5,12 +5,12 @@ import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 
 /**
- * How a tcp device works, and where it gets time and chance from.
+ * The options of a tcp device, with its clock and its source of randomness.
  *
  * @param nanoTime a monotonic clock
- * @param random makes nonces: not to be predicted where there is a secret
- * @param secret that peers must prove, and that is proved to them; null: none
- * @param tls null: the bytes go as they are
+ * @param random makes nonces: unpredictable where there is a secret
+ * @param secret that both ends must prove; null: none
+ * @param tls null: no encryption
  * @param handshake a peer that has not connected after so long is dropped
  * @param handshakesMax peers that may be connecting at a time; the oldest makes room
  */

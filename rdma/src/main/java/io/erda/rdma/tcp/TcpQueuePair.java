@@ -16,12 +16,12 @@ import java.time.Duration;
 
 /**
  * The requester's end of a connection. The caller's thread drives the socket itself: {@link #poll}
- * and {@link #arm} send what was posted and take what has arrived, so a call that waits for its
- * answer hands over to no other thread here.
+ * and {@link #arm} send and receive, so a call that waits for its answer needs no other thread
+ * here.
  *
  * <p>Requests end in the order they were posted, and each frame of the other end says how many have
  * ended; see {@code FORMAT-tcp.md}. A WRITE that finds no room in the buffer goes out in pieces,
- * and nothing can be posted behind it until all of it has.
+ * and no other work can be posted until all of it has gone out.
  */
 final class TcpQueuePair implements QueuePair {
   private static final int DEPTH = 1024;
@@ -31,11 +31,12 @@ final class TcpQueuePair implements QueuePair {
   private static final int FLUSH_BYTES = 32 << 10;
 
   /**
-   * READs that are posted together go out so many bytes at a time: the other end begins with them.
+   * READs that are posted together go out so many bytes at a time, so that the other end begins
+   * early.
    */
   private static final int READS_FLUSH_BYTES = 512;
 
-  // What admit() answers.
+  // The results of admit().
   private static final int ADMITTED = 0;
   private static final int LATER = 1;
   private static final int OVER = 2;
@@ -66,7 +67,7 @@ final class TcpQueuePair implements QueuePair {
   private final Window window = new Window();
   private final SentMessages messages = new SentMessages(this);
 
-  /** Why this end ended the connection by itself; empty where it did not. */
+  /** Why this end cut off the connection; empty where it did not. */
   private String cutOff = "";
 
   TcpQueuePair(
@@ -79,7 +80,7 @@ final class TcpQueuePair implements QueuePair {
 
   // Posting.
 
-  /** Where work ends at once: the connection has ended, or its requester withdrew. */
+  /** Whether work fails at once: the connection has ended, or this requester withdrew. */
   private boolean isOver() {
     return phase != Phase.CONNECTED || messages.isWithdrawn();
   }
@@ -106,12 +107,12 @@ final class TcpQueuePair implements QueuePair {
     return fits && room(firstFrameBytes(work)) ? ADMITTED : LATER;
   }
 
-  /** What it takes of the peer's window: the notice of a WRITE_IMM that of a message of 4 bytes. */
+  /** The message's length in the peer's window: the notice of a WRITE_IMM counts as 4 bytes. */
   private static int messageBytes(Work work) {
     return work.opcode == Opcode.SEND ? work.length : Integer.BYTES;
   }
 
-  /** The first frame, which is the only one but for a WRITE. */
+  /** Bytes of the first frame, which is the only one except for a WRITE. */
   private static int firstFrameBytes(Work work) {
     return switch (work.opcode) {
       case Opcode.READ -> Frame.HEADER_BYTES + Frame.READ_BYTES;
@@ -284,7 +285,7 @@ final class TcpQueuePair implements QueuePair {
     return device.await(timeoutNs);
   }
 
-  /** Sends and takes what the socket has room for and has. */
+  /** Sends and receives as much as the socket allows. */
   private void drive() {
     if (phase == Phase.CONNECTING) {
       connect();
@@ -303,7 +304,7 @@ final class TcpQueuePair implements QueuePair {
     try {
       out.flush(transport);
     } catch (IOException e) {
-      // What has arrived before counts: the end is noticed where it is read.
+      // Frames that arrived before count.
       receive();
       end();
     }
@@ -349,7 +350,7 @@ final class TcpQueuePair implements QueuePair {
     }
   }
 
-  /** Returns false where the other end may not have sent this. */
+  /** Returns false where a frame breaks the protocol. */
   private boolean onFrame(MemorySegment memory, long at) {
     long ended = Frame.ended(memory, at);
     if (!window.hear(Frame.consumed(memory, at))) {
@@ -404,7 +405,7 @@ final class TcpQueuePair implements QueuePair {
     }
   }
 
-  /** Ends the connection, or the attempt, because nobody would hear what its socket has. */
+  /** Ends the connection, or the attempt, because its socket can't be waited for. */
   void cutOff(String why) {
     if (phase == Phase.CONNECTING) {
       cutOff = why;
@@ -450,7 +451,7 @@ final class TcpQueuePair implements QueuePair {
   }
 
   void tellThatItWithdrew() {
-    // What is left of it would only be refused.
+    // The rest of the WRITE would only be refused.
     partial.end();
     if (phase == Phase.CONNECTED && room(Frame.HEADER_BYTES)) {
       add(0, Frame.WITHDRAW, 0);

@@ -13,9 +13,9 @@ import java.lang.foreign.MemorySegment;
  * @param owner the device
  * @param memory the bytes
  * @param size of the memory
- * @param access what peers may do without a grant
- * @param inner the same at the device that executes; null at a client
- * @param persistent what flushes it; null where nobody can
+ * @param access the uses that peers have without a grant
+ * @param inner the same memory's region of the device that executes; null at a client
+ * @param persistent flushes it; null where it can't be flushed
  */
 record TcpRegion(
     Device owner,
@@ -25,7 +25,7 @@ record TcpRegion(
     MemoryRegion inner,
     PersistentMemory persistent)
     implements MemoryRegion {
-  /** The region behind what a caller passed; a mistake of the caller's throws. */
+  /** Checks a region and a range that a caller passed. */
   static TcpRegion of(MemoryRegion region, Device device, long offset, int length) {
     if (!(region instanceof TcpRegion ours) || ours.owner != device) {
       throw new IllegalArgumentException("local memory is not registered with this device");
@@ -37,7 +37,7 @@ record TcpRegion(
     return ours;
   }
 
-  /** 0 at a client, whose memory nobody reaches. */
+  /** 0 at a client, whose memory peers can't reach. */
   @Override
   public long remoteKey() {
     return inner == null ? 0 : inner.remoteKey();
@@ -47,7 +47,7 @@ record TcpRegion(
     return offset >= 0 && length >= 0 && length <= size - offset;
   }
 
-  /** Flushes and drains what the calling thread stored. Returns a status. */
+  /** Flushes and drains the calling thread's stores. Returns a status. */
   int flush(long offset, int length) {
     if (persistent == null || !contains(offset, length)) {
       return Status.REMOTE_ACCESS;

@@ -12,9 +12,8 @@ import java.lang.invoke.VarHandle;
 
 /**
  * The responder's end, for the server's thread: an embedded queue pair whose peer is the I/O
- * thread. It adds what the I/O thread has to know: that something was posted, how much was
- * consumed, and where the peer may WRITE. One-sided work of its own is refused, since a client's
- * memory is not reached over TCP.
+ * thread. It tells the I/O thread of posted messages, consumed bytes, and ranges that the peer may
+ * WRITE. One-sided work of its own is refused, since a client's memory is not reached over TCP.
  */
 final class TcpResponder implements QueuePair, CompletionHandler {
   private static final int CREDIT_BYTES = Frame.WINDOW_BYTES / 4;
@@ -26,7 +25,7 @@ final class TcpResponder implements QueuePair, CompletionHandler {
   private final IoThread io;
   private final Claims claims;
 
-  /** What was posted, for the queue pair within: its region, and none of the peer's. */
+  /** Work for the inner queue pair, with the inner region and no key of the peer. */
   private final Work passed = Work.send();
 
   private CompletionHandler handler;
@@ -55,7 +54,8 @@ final class TcpResponder implements QueuePair, CompletionHandler {
     }
     boolean posted = inner.post(passed);
     if (work.opcode == Opcode.SEND) {
-      // Behind the post: an I/O thread that is awake for another peer would look too early else,
+      // After the post: otherwise an I/O thread that is awake for another peer could look too
+      // early,
       // and not again.
       signal();
     }
@@ -100,7 +100,7 @@ final class TcpResponder implements QueuePair, CompletionHandler {
     handler.onCompletion(wrId, opcode, status, length, imm);
   }
 
-  /** How long a WRITE was whose last frame has just been told. */
+  /** The length of the whole WRITE whose last frame has just arrived. */
   private int whole(int ofLastFrame) {
     Exchange.LongWrite next = exchange.longWrites.peek();
     if (next == null || next.message() != messages) {
@@ -130,7 +130,7 @@ final class TcpResponder implements QueuePair, CompletionHandler {
     return claims;
   }
 
-  /** What the queue pair within says; the I/O thread hears when the peer waits for it. */
+  /** The inner claims; the I/O thread is signalled when the peer waits for an answer about them. */
   private final class PassedClaims implements Claims {
     private final Claims within = inner.claims();
 

@@ -26,11 +26,11 @@ import java.util.function.LongSupplier;
 
 /**
  * The tcp device of a server. Its I/O thread executes READs and WRITEs of peers; the server's
- * thread sees messages, and no socket.
+ * thread handles messages, and no socket.
  *
  * <p>Inside, the two threads are the two ends of embedded queue pairs, one for each connection: the
- * I/O thread posts there what the peer's frames say. So what holds of queue pairs at their end (who
- * is fenced, what is claimed, which key is revoked) is the embedded device's, and is proved there.
+ * I/O thread posts there the work in the peer's frames. So fencing, claims and revoked keys are
+ * those of the embedded device.
  */
 public final class TcpServerDevice implements Device {
   private static final int SLOTS = 1 << 14;
@@ -64,8 +64,8 @@ public final class TcpServerDevice implements Device {
   }
 
   /**
-   * {@link #open(TcpOptions)}, with WRITEs that are compared with what they replace, and that take
-   * longer.
+   * {@link #open(TcpOptions)}, with WRITEs that are compared with the bytes that they replace, and
+   * that take longer.
    */
   public static TcpServerDevice open(
       TcpOptions options, boolean counted, long extraWriteLatencyNs) {
@@ -84,7 +84,7 @@ public final class TcpServerDevice implements Device {
 
   private MemoryRegion register(
       MemorySegment memory, Backing backing, int access, PersistentMemory persistent) {
-    // What is granted to one peer must be writable for the I/O thread, which looks at the grants.
+    // The I/O thread, which checks the grants, must be able to write all that one peer may.
     int forGrants = access == Access.LOCAL ? access : access | Access.REMOTE_WRITE;
     MemoryRegion executed = inner.register(memory, backing, forGrants);
     TcpRegion region = new TcpRegion(this, memory, memory.byteSize(), access, executed, persistent);
@@ -107,13 +107,13 @@ public final class TcpServerDevice implements Device {
     return (int) key & SLOTS - 1;
   }
 
-  /** What a peer names; null when it is nothing. From the I/O thread. */
+  /** The region of a peer's key; null when the key is invalid. From the I/O thread. */
   TcpRegion region(long key) {
     TcpRegion region = regions.get(slot(key));
     return region != null && region.remoteKey() == key ? region : null;
   }
 
-  /** Whether all peers may WRITE to what a key names. From the I/O thread. */
+  /** Whether all peers may WRITE to the region of a key. From the I/O thread. */
   boolean mayWrite(long key) {
     TcpRegion region = region(key);
     return region != null && (region.access() & Access.REMOTE_WRITE) != 0;
@@ -198,10 +198,9 @@ public final class TcpServerDevice implements Device {
   }
 
   /**
-   * {@inheritDoc} Peers that sent what is none of this protocol; that did not prove the secret, or
-   * proved what was proved before; with whom there is no TLS; that took too long to connect, or had
-   * to make room for others; and READs and WRITEs outside of what their peer may reach. The I/O
-   * thread's processor time is what READs cost the server.
+   * {@inheritDoc} They count peers that broke the protocol, did not prove the secret, could not
+   * agree on TLS, took too long to connect, or had to make room for others; and READs and WRITEs
+   * that their peer was not allowed. The I/O thread's processor time is the server's cost of READs.
    */
   @Override
   public Map<String, LongSupplier> figures() {
@@ -222,7 +221,7 @@ public final class TcpServerDevice implements Device {
     onFailure = listener;
   }
 
-  /** The I/O thread's last call, unless it was told to end. */
+  /** Called last by an I/O thread that failed. */
   void failed(Throwable error) {
     onFailure.accept(error);
   }

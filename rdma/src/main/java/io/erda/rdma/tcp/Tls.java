@@ -48,8 +48,8 @@ public final class Tls {
    *
    * @param certificates its certificate and those that it is signed with, PEM
    * @param key its private key, PKCS#8 in PEM
-   * @throws IOException when a file can't be read, or is not what it should be, or when others than
-   *     the key's owner may use it; a group may read one of the superuser's
+   * @throws IOException when a file can't be read or has the wrong content, or when others than the
+   *     owner may use the key's file; a group may read the superuser's
    */
   public static Tls server(Path certificates, Path key) throws IOException {
     try {
@@ -78,7 +78,7 @@ public final class Tls {
    * For a client.
    *
    * @param authorities whose signatures it trusts, PEM; null: those that the JDK trusts
-   * @throws IOException when the file can't be read, or is not what it should be
+   * @throws IOException when the file can't be read or has the wrong content
    */
   public static Tls client(Path authorities) throws IOException {
     try {
@@ -123,7 +123,7 @@ public final class Tls {
     return all;
   }
 
-  /** The key in a file; null when it is none of an algorithm. */
+  /** The key in a file; null when it is not one of the algorithm. */
   private static PrivateKey privateKey(Path file, String algorithm)
       throws GeneralSecurityException, IOException {
     SecretFile.requireOwnersOrGroups(file);
@@ -139,7 +139,10 @@ public final class Tls {
     }
   }
 
-  /** Whether what one signs is what the other believes; also where the JDK can't try that. */
+  /**
+   * Whether the public key verifies a signature of the private one; true where the JDK can't try
+   * that.
+   */
   private static boolean isPair(PrivateKey ours, PublicKey theirs) throws GeneralSecurityException {
     String algorithm =
         switch (theirs.getAlgorithm()) {
@@ -162,7 +165,7 @@ public final class Tls {
     try {
       return verifying.verify(signature);
     } catch (SignatureException e) {
-      // It is not even as long as one of the other's would be.
+      // A signature of the other key would have another length.
       return false;
     }
   }

@@ -21,7 +21,7 @@ final class TlsTransport implements Transport {
 
   private static final byte RECORD_MAX = 24;
 
-  /** Alerts of a client that does not believe a certificate. */
+  /** Alerts of a client that rejects a certificate. */
   private static final List<String> DISBELIEF =
       List.of("certificate_unknown", "unknown_ca", "bad_certificate", "certificate_expired");
 
@@ -30,16 +30,16 @@ final class TlsTransport implements Transport {
   private final SocketChannel channel;
   private final SSLEngine engine;
 
-  /** Arrived and encrypted; ready to be filled. */
+  /** Encrypted bytes that have arrived; ready to be filled. */
   private final ByteBuffer netIn;
 
-  /** Decrypted and not taken; ready to be taken. */
+  /** Decrypted bytes that were not taken yet; ready to be taken. */
   private final ByteBuffer plainIn;
 
-  /** Encrypted and not sent; ready to be sent. */
+  /** Encrypted bytes that were not sent yet; ready to be sent. */
   private final ByteBuffer netOut;
 
-  /** Whether the record that is arriving is not whole yet. */
+  /** Whether only a part of the next record has arrived. */
   private boolean starved = true;
 
   private boolean ended;
@@ -54,7 +54,7 @@ final class TlsTransport implements Transport {
     this.plainIn = ByteBuffer.allocate(engine.getSession().getApplicationBufferSize()).limit(0);
   }
 
-  /** Why there is no TLS with a server, in words for who connects to it. */
+  /** Why there is no TLS with a server, in words for a user of the client. */
   static String why(SSLException e) {
     if (NO_TLS.equals(e.getMessage())) {
       return "the server has no TLS; leave tls-ca out of the URI";
@@ -73,7 +73,7 @@ final class TlsTransport implements Transport {
     return cause;
   }
 
-  /** Why there is no TLS with a client, in words for who runs the server. */
+  /** Why there is no TLS with a client, in words for the server's operator. */
   static String whyAtServer(SSLException e) {
     if (NO_TLS.equals(e.getMessage())) {
       return "it has no TLS, and this server has";
@@ -107,7 +107,7 @@ final class TlsTransport implements Transport {
     }
   }
 
-  /** Takes from the socket. Returns whether anything came. */
+  /** Reads from the socket. Returns whether anything came. */
   private boolean fill() throws IOException {
     int read = channel.read(netIn);
     if (read < 0) {
@@ -136,7 +136,7 @@ final class TlsTransport implements Transport {
       return false;
     }
     boolean noTls = netIn.get(0) < RECORD_MIN || netIn.get(0) > RECORD_MAX;
-    // A server leaves that to its engine, which has an alert for who has no TLS.
+    // A server leaves that to its engine, which sends an alert to a client without TLS.
     if (noTls && engine.getUseClientMode()) {
       throw new SSLException(NO_TLS);
     }
@@ -166,7 +166,9 @@ final class TlsTransport implements Transport {
     }
   }
 
-  /** Encrypts some, or does a step of the handshake. Returns whether that changed anything. */
+  /**
+   * Encrypts some bytes, or does a step of the handshake. Returns whether that changed anything.
+   */
   private boolean wrap(ByteBuffer from) throws IOException {
     if (!sendEncrypted()) {
       return false;
@@ -185,7 +187,7 @@ final class TlsTransport implements Transport {
     return result.bytesConsumed() > 0 || result.bytesProduced() > 0;
   }
 
-  /** Returns whether nothing is left to be sent. */
+  /** Sends encrypted bytes. Returns whether nothing is left to be sent. */
   private boolean sendEncrypted() throws IOException {
     if (netOut.hasRemaining()) {
       channel.write(netOut);
@@ -199,7 +201,7 @@ final class TlsTransport implements Transport {
       switch (engine.getHandshakeStatus()) {
         case NEED_TASK -> runTasks();
         case NEED_UNWRAP, NEED_UNWRAP_AGAIN -> {
-          // It goes on when something has been read.
+          // Writing goes on when something has been read.
           return;
         }
         default -> {

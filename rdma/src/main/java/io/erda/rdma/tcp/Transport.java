@@ -4,13 +4,10 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 
-/**
- * The bytes of one connection, as they are or encrypted. Never blocks. One thread. Owns its
- * channel.
- */
+/** The bytes of one connection, plain or encrypted. Never blocks. One thread. Owns its channel. */
 interface Transport extends AutoCloseable {
   /**
-   * Takes what has arrived. Returns how many bytes, 0 when there is nothing now, −1 when the other
+   * Takes bytes that have arrived. Returns how many, 0 when there are none now, −1 when the other
    * end has ended.
    */
   int read(ByteBuffer to) throws IOException;
@@ -21,17 +18,17 @@ interface Transport extends AutoCloseable {
   /** Whether bytes that were taken by {@link #write} wait for the socket. */
   boolean isWaiting();
 
-  /** Whether more can be read though the socket may have nothing. */
+  /** Whether more can be read even if the socket has nothing. */
   boolean hasMore();
 
-  /** Sends what {@link #isWaiting}. */
+  /** Sends bytes that wait for the socket. */
   void flush() throws IOException;
 
-  /** Whether the other end has begun to agree on encryption, and that is not done. */
+  /** Whether an agreement on encryption has begun and is not done. */
   boolean isAgreeing();
 
   /**
-   * What a proof is bound to, so that nobody can pass it on from one encrypted connection to
+   * Bytes to bind a proof to, so that nobody can pass it on from one encrypted connection to
    * another; empty without encryption. REQUIRES: something was read.
    */
   byte[] binding() throws IOException;
@@ -41,7 +38,7 @@ interface Transport extends AutoCloseable {
   @Override
   void close();
 
-  /** Bytes as they are. */
+  /** Plain bytes. */
   final class Plain implements Transport {
     private static final byte[] NONE = {};
     private final SocketChannel channel;

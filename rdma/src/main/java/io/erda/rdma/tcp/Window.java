@@ -1,8 +1,8 @@
 package io.erda.rdma.tcp;
 
 /**
- * Messages in one direction, as their sender sees them: how many bytes of them are on their way, or
- * wait at the other end. One thread.
+ * A sender's count of the bytes of messages that are on their way, or wait at the other end. One
+ * thread.
  */
 final class Window {
   private long sent;
@@ -23,8 +23,8 @@ final class Window {
   }
 
   /**
-   * The other end says how much it has consumed. Returns false where that can't be: less than it
-   * said before, or more than was sent.
+   * Takes the other end's number of consumed bytes. Returns false where it breaks the protocol:
+   * less than before, or more than was sent.
    */
   boolean hear(long consumedThere) {
     if (consumedThere < consumed || consumedThere > sent) {
