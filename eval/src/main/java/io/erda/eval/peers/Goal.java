@@ -37,6 +37,15 @@ record Goal(PeerSystem system, Column measured, PeerSystem peer, Column beside, 
     return new Goal(system, column, PeerSystem.CHRONICLE_MAP, column, ratioMax);
   }
 
+  /** Whether a page begins with it: gets and puts of 1 KiB by another process. */
+  boolean isHeadline() {
+    return system == PeerSystem.ERDA_SHM
+        && switch (measured) {
+          case GET_KIB, PUT_KIB, GET_BIG, PUT_BIG -> true;
+          default -> false;
+        };
+  }
+
   /** The ratio of the medians; not a number where one of them was not measured. */
   Figure ratio(PeerFigures figures) {
     return Figure.ratio("ratio", figures.median(measured, system) / figures.median(beside, peer))
