@@ -13,6 +13,7 @@ import io.erda.client.operations.Operation;
 import io.erda.client.operations.Outcomes;
 import io.erda.client.operations.StatsQuery;
 import io.erda.client.operations.Step;
+import io.erda.client.puts.Put;
 import io.erda.protocol.ErdaException;
 import java.util.concurrent.locks.LockSupport;
 

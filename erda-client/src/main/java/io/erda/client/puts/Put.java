@@ -553,7 +553,7 @@ public final class Put extends Operation {
 
   /** A READ of this operation failed. */
   public void onReadFailed(long ofSerial, int status) {
-    if (ofSerial == serial && step == READING_ROOT) {
+    if (ofSerial == serial && step == Step.READING_ROOT) {
       session.fail("a READ behind a WRITE ended with: " + Status.name(status));
     }
   }
