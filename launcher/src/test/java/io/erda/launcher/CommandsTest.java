@@ -261,6 +261,7 @@ class CommandsTest {
     assertFails(1, "letter.txt", "server", "--data", data.toString());
     assertFails(2, "no experiment 'flor'", "eval", "run", "flor");
     assertFails(2, "--out DIR is missing", "eval", "all");
+    assertFails(1, "no run has left anything", "eval", "page", "--out", nowhere);
     Path file = Files.writeString(directory.resolve("file"), "kept");
     assertFails(2, "--out is no directory", "eval", "all", "--out", file.toString());
     assertEquals("kept", Files.readString(file));

@@ -13,6 +13,7 @@ import io.erda.eval.report.Report;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
@@ -62,13 +63,14 @@ public final class BytesExperiment implements Experiment {
 
   @Override
   public String what() {
-    return "the paper's Table 1: bytes of persistent memory that a create, an update and a delete"
-        + " store; of an update of 1 KiB Erda stores at most 0.55 of what the baselines do";
+    return "an update of 1 KiB stores at most 0.55 of the bytes of persistent memory that the"
+        + " baselines store, and creates and deletes are counted too: the paper's table 1";
   }
 
   @Override
   public Report run(Context context) throws InterruptedException {
     int count = context.quick() ? 2_000 : 20_000;
+    Report report = context.report();
     Figures figures = new Figures("operation", "value", "scheme");
     for (int size : SIZES) {
       double[][] bytes = new double[Operation.values().length][Scheme.values().length];
@@ -88,10 +90,10 @@ public final class BytesExperiment implements Experiment {
         ComparedStore.closeAll(schemes);
       }
       for (Operation operation : Operation.values()) {
-        tell(operation, size, bytes[operation.ordinal()], figures);
+        tell(operation, size, bytes[operation.ordinal()], figures, report);
       }
     }
-    return context.report().add(figures).words(DIFFERENCE);
+    return report.add(figures).add(PaperFigures.bytes()).words(DIFFERENCE);
   }
 
   /**
@@ -121,7 +123,9 @@ public final class BytesExperiment implements Experiment {
     return (scheme.nvmBytes() - before) / (double) count;
   }
 
-  private static void tell(Operation operation, int size, double[] bytes, Figures figures) {
+  private static void tell(
+      Operation operation, int size, double[] bytes, Figures figures, Report report) {
+    List<Figure> judged = new ArrayList<>();
     double erda = bytes[Scheme.ERDA.ordinal()];
     double erdaOfPaper = operation.paper(Scheme.ERDA, Dataset.KEY_BYTES, size);
     for (Scheme scheme : Scheme.values()) {
@@ -133,12 +137,18 @@ public final class BytesExperiment implements Experiment {
               .add(number("bytes", each), count("paper", paper));
       if (scheme != Scheme.ERDA) {
         Figure besideIt = ratio("Erda beside it", erda / each);
-        boolean judged =
-            scheme.isBaseline() && operation == Operation.UPDATE && size == UPDATE_RATIO_SIZE;
-        row.add(
-            judged ? besideIt.atMost(UPDATE_RATIO_MAX).atAnySize() : besideIt,
-            ratio("in the paper", erdaOfPaper / paper));
+        if (scheme.isBaseline() && operation == Operation.UPDATE && size == UPDATE_RATIO_SIZE) {
+          besideIt = besideIt.atMost(UPDATE_RATIO_MAX).atAnySize();
+          judged.add(besideIt);
+        }
+        row.add(besideIt, ratio("in the paper", erdaOfPaper / paper));
       }
+    }
+    if (!judged.isEmpty()) {
+      report.headline(
+          "bytes that an update of 1 KiB stores in persistent memory, beside Redo Logging and Read"
+              + " After Write",
+          judged.toArray(Figure[]::new));
     }
   }
 }

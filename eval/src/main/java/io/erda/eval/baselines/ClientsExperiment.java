@@ -31,8 +31,8 @@ public final class ClientsExperiment implements Experiment {
 
   @Override
   public String what() {
-    return "the paper's figures 18 to 25 over shared memory: throughput and the server's processor"
-        + " time with 1 to 8 clients, values of 1 KiB; Erda's gain has the paper's sign";
+    return "Erda gains where the paper's figures 18 to 25 have it so, in throughput and the"
+        + " server's processor time, over shared memory with 1 to 8 clients and values of 1 KiB";
   }
 
   @Override
@@ -89,9 +89,11 @@ public final class ClientsExperiment implements Experiment {
                     + Runtime.getRuntime().availableProcessors()
                     + "), so curves are flat from as many clients on.")
             .add("throughput", throughput.figures())
+            .add(PaperFigures.throughput())
             .add(throughput.plot("Throughput by clients"))
             .words("The server's processor time an operation:")
             .add("serverCpu", cpu.figures())
+            .add(PaperFigures.cpu())
             .add(cpu.plot("The server's processor time an operation"))
             .add("oneClient", floors);
     return floor.tell(report);

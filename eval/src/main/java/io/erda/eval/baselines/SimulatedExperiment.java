@@ -51,9 +51,9 @@ public final class SimulatedExperiment implements Experiment {
 
   @Override
   public String what() {
-    return "the paper's figures 14 to 25 in virtual time with its network and memory: latency by"
-        + " sizes, throughput and the server's processor time of 1 to 64 clients; Erda's gain has"
-        + " the paper's sign";
+    return "Erda gains where the paper's figures 14 to 25 have it so, in virtual time with its"
+        + " network and memory: latency by sizes, throughput and the server's processor time of 1"
+        + " to 64 clients";
   }
 
   @Override
@@ -103,12 +103,15 @@ public final class SimulatedExperiment implements Experiment {
         .add(Scheme.promises())
         .words("The mean latency of an operation, by bytes of a value:")
         .add("latency", latency.figures())
+        .add(PaperFigures.latency())
         .add(latency.plot("Simulated: mean latency"))
         .words("Throughput:")
         .add("throughput", throughput.figures())
+        .add(PaperFigures.throughput())
         .add(throughput.plot("Simulated: throughput"))
         .words("The server's processor time an operation:")
         .add("serverCpu", cpu.figures())
+        .add(PaperFigures.cpu())
         .add(cpu.plot("Simulated: the server's processor time an operation"));
   }
 }

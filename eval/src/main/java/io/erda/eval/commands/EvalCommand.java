@@ -1,10 +1,13 @@
 package io.erda.eval.commands;
 
+import io.erda.console.OneLine;
 import io.erda.console.UserError;
 import io.erda.eval.Experiment;
 import io.erda.eval.experiments.Experiments;
+import io.erda.eval.report.ReportDirectory;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -12,6 +15,7 @@ import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
@@ -24,14 +28,15 @@ import picocli.CommandLine.Spec;
     subcommands = {
       EvalCommand.ListCommand.class,
       EvalCommand.RunCommand.class,
-      EvalCommand.AllCommand.class
+      EvalCommand.AllCommand.class,
+      EvalCommand.PageCommand.class
     })
 public final class EvalCommand implements Runnable {
   @Spec private CommandSpec spec;
 
   @Override
   public void run() {
-    throw new ParameterException(spec.commandLine(), "list, run or all?");
+    throw new ParameterException(spec.commandLine(), "list, run, all or page?");
   }
 
   /** {@code erda eval list}. */
@@ -126,6 +131,31 @@ public final class EvalCommand implements Runnable {
             spec.commandLine(), "--out DIR is missing: where does the report go?");
       }
       measuring.run(Experiments.ALL, spec.commandLine());
+      return 0;
+    }
+  }
+
+  /** {@code erda eval page}. */
+  @Command(
+      name = "page",
+      description =
+          "Make the page (index.html) of what earlier runs left in a directory anew, without"
+              + " measuring: after a change of how it looks.",
+      footer = {"", "  ./erda eval page --out docs/results"})
+  static final class PageCommand implements Callable<Integer> {
+    @Spec private CommandSpec spec;
+
+    @Option(
+        names = "--out",
+        paramLabel = "DIR",
+        required = true,
+        description = "Where earlier runs left page.json.")
+    private Path out;
+
+    @Override
+    public Integer call() throws IOException {
+      ReportDirectory page = ReportDirectory.again(out, Measuring.INTRODUCTION);
+      spec.commandLine().getOut().println("report: " + OneLine.of(page.page().toString()));
       return 0;
     }
   }

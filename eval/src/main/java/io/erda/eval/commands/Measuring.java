@@ -26,6 +26,11 @@ import picocli.CommandLine.Option;
 
 /** Runs experiments and outputs their reports: the options, and the run itself. */
 final class Measuring {
+  /** What a page begins with. */
+  static final String INTRODUCTION =
+      "Each experiment measures Erda beside what it is compared with, in one run on one machine,"
+          + " with the options that a user gets without asking. The ratios are what counts.";
+
   @Option(names = "--json", paramLabel = "FILE", description = "Write the results to a file, too.")
   private Path json;
 
@@ -116,12 +121,7 @@ final class Measuring {
     if (Files.exists(out) && !Files.isDirectory(out)) {
       throw new UserError("--out is no directory: " + out, 2);
     }
-    return new ReportDirectory(
-        out,
-        "Each experiment measures Erda beside what it is compared with, in one run on one"
-            + " machine, with the options that a user gets without asking. The ratios are what"
-            + " counts.",
-        Machine.describe(directory));
+    return new ReportDirectory(out, INTRODUCTION, Machine.describe(directory));
   }
 
   private Report run(Experiment experiment, PrintWriter err) throws InterruptedException {

@@ -58,8 +58,9 @@ public final class BeyondMemoryExperiment implements Experiment {
 
   @Override
   public String what() {
-    return "get and put of stores that are 0.5 to 4 times as large as the memory that they have,"
-        + " and pages that come from the device again, beside the peers that have files";
+    return "gets and puts of stores 0.5 to 4 times as large as their memory are measured, with the"
+        + " pages that come from the device again, beside the peers that have files; nothing is"
+        + " expected";
   }
 
   @Override
@@ -87,6 +88,7 @@ public final class BeyondMemoryExperiment implements Experiment {
     Report report =
         stage
             .report()
+            .nothingExpected()
             .given("memoryBytes", MEMORY_BYTES)
             .given("valueBytes", VALUE_BYTES)
             .words(

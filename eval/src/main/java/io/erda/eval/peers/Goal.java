@@ -5,12 +5,12 @@ import io.erda.eval.report.Figure;
 import java.util.List;
 
 /**
- * A goal: the largest ratio of a figure of Erda to one of another system.
+ * What must come out: a figure of Erda's, at most so many times one of another's.
  *
  * @param system of Erda
- * @param measured figure of Erda
- * @param peer to compare with
- * @param beside figure of the peer
+ * @param measured of it
+ * @param peer that it is compared with
+ * @param beside of the peer
  */
 record Goal(PeerSystem system, Column measured, PeerSystem peer, Column beside, double ratioMax) {
   static final List<Goal> ALL =
@@ -37,7 +37,16 @@ record Goal(PeerSystem system, Column measured, PeerSystem peer, Column beside, 
     return new Goal(system, column, PeerSystem.CHRONICLE_MAP, column, ratioMax);
   }
 
-  /** The ratio of the medians; NaN when one of them was not measured. */
+  /** Whether a page begins with it: gets and puts of 1 KiB by another process. */
+  boolean isHeadline() {
+    return system == PeerSystem.ERDA_SHM
+        && switch (measured) {
+          case GET_KIB, PUT_KIB, GET_BIG, PUT_BIG -> true;
+          default -> false;
+        };
+  }
+
+  /** The ratio of the medians; not a number where one of them was not measured. */
   Figure ratio(PeerFigures figures) {
     return Figure.ratio("ratio", figures.median(measured, system) / figures.median(beside, peer))
         .atMost(ratioMax);

@@ -35,8 +35,9 @@ public final class YcsbExperiment implements Experiment {
 
   @Override
   public String what() {
-    return "the systems of peers by YCSB's harness: load, workloads C, B and A, one thread; and"
-        + " without it at 10,000 operations a second, each timed from when it was due";
+    return "the systems of peers are measured by YCSB's harness with its load and workloads C, B"
+        + " and A by one thread, and without it at 10,000 operations a second, each timed from"
+        + " when it was due; nothing is expected";
   }
 
   @Override

@@ -42,6 +42,7 @@ final class YcsbReport {
     Report report =
         stage
             .report()
+            .nothingExpected()
             .given("objects", YcsbExperiment.objects(stage))
             .given("valueBytes", stage.sizes().kib().valueBytes())
             .given("turnSeconds", seconds(stage.sizes().turn()))

@@ -123,16 +123,18 @@ public final class LinePlot extends Plot {
     double[] places = panel.places().distinct().sorted().toArray();
     StringBuilder drawn = new StringBuilder();
     drawn.append(text(left + MARGIN_LEFT, top + 14, "font-weight=\"bold\"", panel.title()));
-    for (double[] shade : panel.shades()) {
-      double from = x(places, shade[0], left, right);
+    if (!panel.shades().isEmpty()) {
+      double[][] spans =
+          panel.shades().stream()
+              .map(shade ->
+                  new double[] {x(places, shade[0], left, right), x(places, shade[1], left, right)})
+              .toArray(double[][]::new);
       drawn.append(
           String.format(
               Locale.ROOT,
-              "<rect class=\"shade\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\""
-                  + " fill=\"#336699\" fill-opacity=\"0.2\"/>%n",
-              from,
-              ceiling,
-              x(places, shade[1], left, right) - from,
+              "<path class=\"shade\" d=\"%s\" stroke=\"#336699\" stroke-opacity=\"0.2\""
+                  + " stroke-width=\"%.1f\"/>%n",
+              Strokes.dashes(spans, (floor + ceiling) / 2),
               floor - ceiling));
     }
     for (double tick : y.ticks()) {
@@ -194,29 +196,26 @@ public final class LinePlot extends Plot {
 
   private String curve(Curve curve, double[] places, Axis y, double left, double right) {
     String colour = COLOURS[names.indexOf(curve.name()) % COLOURS.length];
-    StringBuilder path = new StringBuilder();
-    StringBuilder marks = new StringBuilder();
-    for (int i = 0; i < curve.x().length; i++) {
-      double across = x(places, curve.x()[i], left, right);
-      double up = y.at(curve.y()[i]);
-      path.append(String.format(Locale.ROOT, "%s%.1f %.1f", i == 0 ? "M" : "L", across, up));
-      if (steps) {
-        marks.append(
-            String.format(
-                Locale.ROOT,
-                "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" fill=\"%s\"/>%n",
-                across,
-                up,
-                colour));
-      }
+    double[][] points = new double[curve.x().length][];
+    for (int i = 0; i < points.length; i++) {
+      points[i] = new double[] {x(places, curve.x()[i], left, right), y.at(curve.y()[i])};
     }
     return String.format(
             Locale.ROOT,
             "<path class=\"curve\" d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"%s\"/>%n",
-            path,
+            Strokes.line(steps ? points : Strokes.seen(points)),
             colour,
             steps ? "2" : "1.2")
-        + marks;
+        + (steps ? marks(points, colour) : "");
+  }
+
+  private static String marks(double[][] points, String colour) {
+    return String.format(
+        Locale.ROOT,
+        "<path class=\"mark\" d=\"%s\" stroke=\"%s\" stroke-width=\"7\""
+            + " stroke-linecap=\"round\"/>%n",
+        Strokes.dots(points),
+        colour);
   }
 
   private String legend(int y) {

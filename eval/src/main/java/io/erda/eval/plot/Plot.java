@@ -29,6 +29,11 @@ public abstract class Plot implements Part {
   /** The SVG document. */
   public abstract String svg();
 
+  /** Whether it is as narrow as a phone. */
+  boolean isNarrow() {
+    return false;
+  }
+
   @Override
   public final String text() {
     return "";
@@ -36,7 +41,7 @@ public abstract class Plot implements Part {
 
   @Override
   public final String html() {
-    return "<figure>" + svg() + "</figure>\n";
+    return "<figure" + (isNarrow() ? " class=\"narrow\">" : ">") + svg() + "</figure>\n";
   }
 
   @Override
@@ -46,16 +51,21 @@ public abstract class Plot implements Part {
 
   /** Adds the background below the drawing, and the title. */
   final String document(int height, String body) {
+    return document(WIDTH, height, body);
+  }
+
+  /** The same of another width. */
+  final String document(int width, int height, String body) {
     return String.format(
             Locale.ROOT,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"-10 0 %d %d\""
                 + " font-family=\"sans-serif\" font-size=\"13\">%n",
-            WIDTH + 20,
+            width + 20,
             height)
         + String.format(
             Locale.ROOT,
             "<rect x=\"-10\" width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>%n",
-            WIDTH + 20,
+            width + 20,
             height)
         + text(0, 24, "font-size=\"16\"", title)
         + body

@@ -150,8 +150,13 @@ public final class Figure {
     if (words != null) {
       return words;
     }
-    return unit.text(value())
+    return brief()
         + (rounds.length == 1 ? "" : " (" + unit.text(min()) + "…" + unit.text(max()) + ")");
+  }
+
+  /** The median alone, for people. */
+  String brief() {
+    return words != null ? words : unit.text(value());
   }
 
   /** The figure in a table for programs; empty where it was not measured. */

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +26,12 @@ public final class Report {
   private final ObjectNode given = new ObjectMapper().createObjectNode();
   private final List<String> missed = new ArrayList<>();
   private final List<String> unjudged = new ArrayList<>();
+  private final List<Line> headlines = new ArrayList<>();
+  private Part picture;
+  private boolean nothingExpected;
+
+  /** A line for the beginning of a page, whose figures may still get their goals. */
+  private record Line(String what, List<Figure> figures) {}
 
   /**
    * An empty report.
@@ -97,6 +104,70 @@ public final class Report {
     return this;
   }
 
+  /**
+   * Puts figures among the few that a page begins with. They stand in a table or a list, too, which
+   * judges them.
+   *
+   * @param what was measured, beside what
+   * @param figures one, or several that have the same goal
+   * @return this report
+   */
+  public Report headline(String what, Figure... figures) {
+    headlines.add(new Line(what, List.of(figures)));
+    return this;
+  }
+
+  /** Adds a part with which a page may begin, too; it has one such. Returns this report. */
+  public Report picture(Part part) {
+    picture = part;
+    return add(part);
+  }
+
+  /** Says that the experiment has no goal: what it tells is neither met nor missed. */
+  public Report nothingExpected() {
+    nothingExpected = true;
+    return this;
+  }
+
+  List<Headline> headlines() {
+    return headlines.stream().map(this::headline).toList();
+  }
+
+  private Headline headline(Line line) {
+    return new Headline(
+        line.what,
+        line.figures.stream().map(Figure::brief).collect(Collectors.joining(", ")),
+        line.figures.stream()
+            .filter(figure -> figure.goal() != null)
+            .map(figure -> figure.goal().text(figure.unit()))
+            .distinct()
+            .collect(Collectors.joining(", ")),
+        line.figures.stream()
+            .map(this::outcome)
+            .min(Comparator.naturalOrder())
+            .orElse(Outcome.NO_GOAL));
+  }
+
+  private Outcome outcome(Figure figure) {
+    if (figure.goal() == null) {
+      return Outcome.NO_GOAL;
+    }
+    if (!figure.isMeasured() || !canTell(figure)) {
+      return Outcome.NOT_JUDGED;
+    }
+    return figure.isMissed() ? Outcome.MISSED : Outcome.MET;
+  }
+
+  /** With which a page may begin; null where this report has none. */
+  Part picture() {
+    return picture;
+  }
+
+  /** Whether the experiment has no goal. */
+  boolean expectsNothing() {
+    return nothingExpected;
+  }
+
   /** Words, tables and plots, in their order. */
   public List<Part> parts() {
     return List.copyOf(parts);
@@ -114,7 +185,7 @@ public final class Report {
   public List<String> missed() {
     return Stream.concat(
             judged()
-                .filter(each -> canTell(each) && each.figure().isMissed())
+                .filter(each -> canTell(each.figure()) && each.figure().isMissed())
                 .map(each -> each.figure().missed(each.where())),
             missed.stream())
         .toList();
@@ -124,7 +195,7 @@ public final class Report {
   public List<String> unjudged() {
     List<String> lines = new ArrayList<>(unjudged);
     List<Figures.Judged> tooShort =
-        judged().filter(each -> each.figure().isMeasured() && !canTell(each)).toList();
+        judged().filter(each -> each.figure().isMeasured() && !canTell(each.figure())).toList();
     if (tooShort.size() > NAMED_MAX) {
       lines.add("a quick run can't tell: " + tooShort.size() + " goals");
     } else if (!tooShort.isEmpty()) {
@@ -143,8 +214,8 @@ public final class Report {
     return tables.keySet().stream().flatMap(Figures::judged);
   }
 
-  private boolean canTell(Figures.Judged judged) {
-    return !quick || judged.figure().goal().atAnySize();
+  private boolean canTell(Figure figure) {
+    return !quick || figure.goal().atAnySize();
   }
 
   /** What of it a terminal can show. */

@@ -10,6 +10,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,6 +29,8 @@ public final class ReportDirectory {
   private static final String SECTIONS = "sections";
   private static final String RESULTS = "results";
   private static final String MACHINE = "machine";
+  private static final String HEADLINES = "headlines";
+  private static final String KEPT = "page.json";
   private static final ObjectMapper JSON =
       new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
 
@@ -45,19 +49,37 @@ public final class ReportDirectory {
   public ReportDirectory(Path directory, String introduction, Map<String, String> machine)
       throws IOException {
     this.directory = Files.createDirectories(directory.toAbsolutePath());
+    List<ObjectNode> earlier = Files.exists(kept()) ? sections(kept()) : List.of();
     this.page = new Page("Erda, measured", introduction, machine);
-    Path kept = kept();
-    if (Files.exists(kept)) {
-      for (ObjectNode section : sections(kept)) {
-        sections.put(section.get("name").textValue(), section);
-        page.add(section(section));
-      }
+    for (ObjectNode section : earlier) {
+      sections.put(section.get("name").textValue(), section);
+      page.add(section(section));
     }
     write();
   }
 
+  /**
+   * Makes the page of earlier runs anew, as this version makes it, and measures nothing.
+   *
+   * @return the directory, whose machine is that of the latest run
+   * @throws IOException when nothing is there, or can't be read, or nothing can be written
+   */
+  public static ReportDirectory again(Path directory, String introduction) throws IOException {
+    Path kept = directory.toAbsolutePath().resolve(KEPT);
+    if (!Files.exists(kept)) {
+      throw new IOException(kept + " is not there: no run has left anything");
+    }
+    return new ReportDirectory(
+        directory,
+        introduction,
+        sections(kept).stream()
+            .map(section -> texts(section.path(MACHINE)))
+            .max(Comparator.comparing(machine -> machine.getOrDefault(Machine.WHEN, "")))
+            .orElse(Map.of()));
+  }
+
   private Path kept() {
-    return directory.resolve("page.json");
+    return directory.resolve(KEPT);
   }
 
   private static List<ObjectNode> sections(Path kept) throws IOException {
@@ -89,21 +111,40 @@ public final class ReportDirectory {
   }
 
   private static Page.Told section(ObjectNode section) {
-    List<String> missed = texts(section, "missed");
-    Map<String, String> machine = new LinkedHashMap<>();
-    section
-        .path(MACHINE)
-        .properties()
-        .forEach(each -> machine.put(each.getKey(), each.getValue().asText()));
+    List<Headline> headlines = new ArrayList<>();
+    for (JsonNode each : section.path(HEADLINES)) {
+      headlines.add(
+          new Headline(
+              each.path("what").asText(),
+              each.path("figure").asText(),
+              each.path("goal").asText(),
+              outcome(each.path("outcome").asText())));
+    }
     return new Page.Told(
         section.path("name").asText(),
         section.path("what").asText(),
         section.path("command").asText(),
         section.path("quick").asBoolean(),
         section.path("html").asText(),
-        missed,
+        texts(section, "missed"),
         texts(section, "unjudged"),
-        machine);
+        section.path("nothingExpected").asBoolean(),
+        headlines,
+        section.path("picture").asText(),
+        texts(section.path(MACHINE)));
+  }
+
+  private static Outcome outcome(String words) {
+    return Arrays.stream(Outcome.values())
+        .filter(outcome -> outcome.words().equals(words))
+        .findFirst()
+        .orElse(Outcome.NOT_JUDGED);
+  }
+
+  private static Map<String, String> texts(JsonNode node) {
+    Map<String, String> texts = new LinkedHashMap<>();
+    node.properties().forEach(each -> texts.put(each.getKey(), each.getValue().asText()));
+    return texts;
   }
 
   private static List<String> texts(ObjectNode section, String name) {
@@ -120,9 +161,19 @@ public final class ReportDirectory {
     node.put("quick", told.quick());
     told.missed().forEach(node.putArray("missed")::add);
     told.unjudged().forEach(node.putArray("unjudged")::add);
+    node.put("nothingExpected", told.nothingExpected());
+    told.headlines()
+        .forEach(each ->
+            node.withArray(HEADLINES)
+                .addObject()
+                .put("what", each.what())
+                .put("figure", each.figure())
+                .put("goal", each.goal())
+                .put("outcome", each.outcome().words()));
     told.machine().forEach(node.putObject(MACHINE)::put);
     node.set(RESULTS, section.report().json());
     node.put("html", told.html());
+    node.put("picture", told.picture());
     sections.put(told.name(), node);
     removeParts(told.name());
     int number = 0;

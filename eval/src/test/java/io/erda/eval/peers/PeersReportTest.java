@@ -6,10 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.erda.eval.Experiment.Context;
 import io.erda.eval.peers.process.PeerLibraries;
 import io.erda.eval.peers.process.PeerSystem;
+import io.erda.eval.report.Page;
 import io.erda.eval.report.Report;
+import io.erda.eval.report.ReportDirectory;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** A goal is met, missed, or not judged. */
 class PeersReportTest {
@@ -51,5 +56,23 @@ class PeersReportTest {
     Report some = report(false, PeerSystem.CHRONICLE_MAP);
     assertEquals(1, some.unjudged().size(), some.unjudged()::toString);
     assertTrue(some.unjudged().getFirst().endsWith(": not measured"), some.unjudged()::toString);
+  }
+
+  /** Gets and puts of 1 KiB beside Chronicle Map and Redis, with their verdicts, and a picture. */
+  @Test
+  void aPageBeginsWithItsFigures(@TempDir Path directory) throws Exception {
+    ReportDirectory page = new ReportDirectory(directory, "What it is.", Map.of());
+    Report full = report(false, PeerSystem.CHRONICLE_MAP, PeerSystem.REDIS);
+    page.add(new Page.Section("peers", "it stands beside others", "run", false, full));
+    String html = Files.readString(page.page());
+    String head = html.substring(0, html.indexOf("<section>"));
+    assertEquals(5, head.split("<a href=\"#peers\">(get|put) 1 KiB", -1).length - 1, head);
+    assertTrue(
+        head.contains(
+            "Chronicle Map, persisted</a></td><td>1.00</td><td>≤ 1.00</td>"
+                + "<td><span class=\"met\">met</span>"),
+        head);
+    assertTrue(head.contains("<td>≤ 1/60</td><td><span class=\"missed\">missed</span>"), head);
+    assertEquals(1, head.split("<svg", -1).length - 1);
   }
 }

@@ -58,7 +58,7 @@ class LinePlotTest {
     assertEquals(left[1][0] - left[0][0], left[2][0] - left[1][0], 0.2);
     assertTrue(right[0][0] > left[2][0]);
     assertEquals(left[2][1], right[2][1], 0.2, "each panel has a scale of its own");
-    assertEquals(6, svg.getElementsByTagName("circle").getLength());
+    assertEquals(2, of(svg, "path", "mark").size());
   }
 
   @Test
@@ -71,10 +71,10 @@ class LinePlotTest {
                 .shade(5, 10)
                 .svg());
     double[][] points = points(svg, 0);
-    Element shade = of(svg, "rect", "shade").getFirst();
-    double from = Double.parseDouble(shade.getAttribute("x"));
+    String[] shade = of(svg, "path", "shade").getFirst().getAttribute("d").split("[M h]");
+    double from = Double.parseDouble(shade[1]);
     assertEquals(points[1][0], from, 0.2);
-    assertEquals(points[2][0], from + Double.parseDouble(shade.getAttribute("width")), 0.2);
+    assertEquals(points[2][0], from + Double.parseDouble(shade[3]), 0.2);
   }
 
   @Test
@@ -91,14 +91,7 @@ class LinePlotTest {
 
   private static double[][] points(Document svg, int curve) {
     String path = of(svg, "path", "curve").get(curve).getAttribute("d");
-    String[] points = path.substring(1).split("L");
-    double[][] numbers = new double[points.length][2];
-    for (int i = 0; i < points.length; i++) {
-      String[] pair = points[i].split(" ");
-      numbers[i][0] = Double.parseDouble(pair[0]);
-      numbers[i][1] = Double.parseDouble(pair[1]);
-    }
-    return numbers;
+    return StrokesTest.points(path);
   }
 
   private static List<Element> of(Document svg, String tag, String of) {

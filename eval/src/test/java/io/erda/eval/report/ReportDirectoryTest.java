@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.erda.eval.plot.DotPlot;
 import io.erda.eval.plot.LinePlot;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -52,13 +53,20 @@ class ReportDirectoryTest {
             plot.svg(),
             "<li>too slow</li>",
             "<a href=\"#floor\">",
-            "<h2 id=\"redis\">",
-            "missed in part</span>, in a quick run</td>",
-            "don't believe its numbers",
-            ">shown</span></td>")) {
+            "<h3 id=\"floor\">floor: <span><span class=\"missed\">1 goal missed</span>, in a quick"
+                + " run<",
+            "<h3 id=\"redis\">redis: <span><span class=\"met\">met</span></span></h3>\n"
+                + "<p>Beside Redis.",
+            "don't believe its numbers")) {
       assertTrue(page.contains(part), part);
     }
-    assertFalse(page.contains("src=") || page.contains("@import"), "the page needs nothing else");
+    assertEquals(
+        page.split("<table>", -1).length,
+        page.split("<div class=\"table( short)?\"><table>", -1).length,
+        "each table scrolls by itself where it is wider than a phone");
+    for (String foreign : List.of("src=", "@import", "url(", "<script", "<link")) {
+      assertFalse(page.contains(foreign), "the page needs nothing else: " + foreign);
+    }
     assertEquals(
         "\"what\",\"itNs\"\r\n\"get, \"\"first\"\"\",\"1500.0\"\r\n\"a < b\",\"2.0\"\r\n",
         Files.readString(directory.resolve("floor-1.csv")));
@@ -130,14 +138,124 @@ class ReportDirectoryTest {
     ReportDirectory later = new ReportDirectory(directory, "What it is.", Map.of());
     for (ReportDirectory each : List.of(report, later)) {
       String page = Files.readString(each.page());
-      assertFalse(page.contains(">shown</span>"), page);
-      assertTrue(page.contains("class=\"unjudged\">not judged</span>, in a quick run"), page);
-      assertTrue(page.contains("<h3>Not judged</h3>"), page);
+      assertFalse(page.contains(">met</span>"), page);
+      assertTrue(page.contains("class=\"not-judged\">not judged</span>, in a quick run"), page);
+      assertTrue(page.contains("<h4>Not judged</h4>"), page);
       assertTrue(page.contains("<li>a quick run can't tell: gets &lt; puts</li>"), page);
     }
     JsonNode results = new ObjectMapper().readTree(directory.resolve("results.json").toFile());
     assertEquals("a quick run can't tell: gets < puts", results.at("/peers/unjudged/0").asText());
     assertTrue(results.at("/peers/missed").isEmpty());
+  }
+
+  /** A reader sees the summary, and of each experiment a sentence and its verdict. */
+  @Test
+  void whatAnExperimentTellsIsFoldedBelowItsVerdict() throws Exception {
+    ReportDirectory report =
+        new ReportDirectory(
+            parent.resolve("report"),
+            "What it is.",
+            Map.of(Machine.WHEN, "today", "processor", "one"));
+    Figures table = new Figures("objects");
+    Figure good = Figure.ratio("get / floor", 1, 1.2, 1.4).atMost(1.3);
+    Figure bad = Figure.ratio("put / floor", 9).atMost(1.3);
+    table.row(5).add(good, bad);
+    report.add(
+        new Page.Section(
+            "floor",
+            "a get takes < 1.3 times the floor",
+            "./erda eval run floor",
+            false,
+            new Report(false)
+                .words("Some note.")
+                .add(table)
+                .headline("a get & a put", good, bad)
+                .headline("a get", good)));
+    report.add(
+        new Page.Section(
+            "profile", "it is followed", "run", false, new Report(false).nothingExpected()));
+    for (String page : List.of(Files.readString(report.page()), again(parent.resolve("report")))) {
+      String seen =
+          page.replaceAll("(?s)<details>.*?</details>", "").replaceAll("(?s)<style.*?/style>", "");
+      for (String part :
+          List.of(
+              "It was measured in a run of today. The machine has processor one.",
+              "<td><a href=\"#floor\">a get &amp; a put</a></td><td>1.20, 9.00</td><td>≤ 1.30</td>"
+                  + "<td><span class=\"missed\">missed</span></td>",
+              "<td>1.20</td><td>≤ 1.30</td><td><span class=\"met\">met</span></td>",
+              "<p>A get takes &lt; 1.3 times the floor.</p>",
+              "<span class=\"missed\">These miss a goal or more:</span> <a"
+                  + " href=\"#floor\">floor</a>.",
+              "<span class=\"no-goal\">no goal</span></span></h3>")) {
+        assertTrue(seen.contains(part), part);
+      }
+      for (String folded :
+          List.of("Some note.", "5: put / floor is 9.00, must be ≤ 1.30", "run floor")) {
+        assertFalse(seen.contains(folded), folded);
+        assertTrue(page.contains(folded), folded);
+      }
+    }
+  }
+
+  private static String again(Path directory) throws IOException {
+    return Files.readString(ReportDirectory.again(directory, "What it is.").page());
+  }
+
+  /** The first of all experiments that have one, in a later page, too. */
+  @Test
+  void aPageBeginsWithOnePicture() throws Exception {
+    Path directory = parent.resolve("report");
+    ReportDirectory report = new ReportDirectory(directory, "What it is.", Map.of());
+    report.add(section("cpu", 1, "no picture"));
+    DotPlot first = new DotPlot("first", "µs").dot("get", "Erda", 1, 1, 2);
+    DotPlot second = new DotPlot("second", "µs").dot("get", "Erda", 1, 1, 2);
+    for (Map.Entry<String, DotPlot> each :
+        List.of(Map.entry("peers", first), Map.entry("redis", second))) {
+      report.add(
+          new Page.Section(
+              each.getKey(), "what", "run", false, new Report(false).picture(each.getValue())));
+    }
+    String page = again(directory);
+    String head = page.substring(0, page.indexOf("<section>"));
+    assertTrue(head.contains(first.svg()));
+    assertFalse(head.contains(second.svg()));
+    assertTrue(page.contains(second.svg()), "it stands where it belongs");
+    assertEquals(first.svg(), Files.readString(directory.resolve("peers-1.svg")));
+  }
+
+  /**
+   * A page is made anew of what is there, also of what versions before wrote; nothing gets lost.
+   */
+  @Test
+  void aPageIsMadeAnew() throws Exception {
+    Path directory = parent.resolve("report");
+    IOException nothing =
+        assertThrows(IOException.class, () -> ReportDirectory.again(directory, "What it is."));
+    assertTrue(nothing.getMessage().endsWith("no run has left anything"), nothing::getMessage);
+    assertFalse(Files.exists(directory));
+    Files.createDirectories(directory);
+    Files.writeString(
+        directory.resolve("page.json"),
+        """
+        {"sections": [
+          {"name": "floor", "what": "gets", "command": "run", "quick": false, "missed": ["slow"],
+           "machine": {"when": "2", "processor": "new"}, "results": {"getNs": 5}, "html": "<p>a</p>"},
+          {"name": "redis", "what": "gets", "command": "run", "quick": false, "missed": [],
+           "machine": {"when": "1", "processor": "old"}, "results": {}, "html": "<p>b</p>"}]}
+        """);
+    String page = again(directory);
+    for (String part :
+        List.of(
+            "It was measured in runs of 1 to 2. The machine has processor new."
+                + " An experiment that ran with something else says with what.",
+            "1 goal missed",
+            "<p>a</p>",
+            "in a run of 1, with processor: old.")) {
+      assertTrue(page.contains(part), part);
+    }
+    assertEquals(page, again(directory));
+    JsonNode results = new ObjectMapper().readTree(directory.resolve("results.json").toFile());
+    assertEquals(5, results.at("/floor/getNs").asInt());
   }
 
   @Test

@@ -207,8 +207,46 @@ class ReportTest {
             + "\"YCSB-A\":{\"Erda\":{\"meanNs\":[1,1]}}}",
         report.add(table).json().toString());
     String svg = LinePlot.of("Mean latency", table).svg();
-    assertEquals(5, svg.split("<circle", -1).length - 1, svg);
+    assertEquals(5, svg.split("h0", -1).length - 1, svg);
     assertTrue(svg.contains("µs") && svg.contains("YCSB-A"), svg);
+  }
+
+  @Test
+  void aHeadlineHasTheVerdictOfItsFigures() {
+    Figure good = ratio("good", 1, 3).atMost(2);
+    Figure bad = ratio("bad", 3).atMost(2);
+    Figure lost = ratio("lost", Double.NaN).atMost(2);
+    Figure free = ratio("free", 3);
+    for (Report each : List.of(report, quickReport)) {
+      each.headline("one", good)
+          .headline("two", good, bad)
+          .headline("unmeasured", good, lost)
+          .headline("free", free);
+    }
+    assertEquals(
+        List.of(
+            new Headline("one", "2.00", "≤ 2.00", Outcome.MET),
+            new Headline("two", "2.00, 3.00", "≤ 2.00", Outcome.MISSED),
+            new Headline("unmeasured", "2.00, –", "≤ 2.00", Outcome.NOT_JUDGED),
+            new Headline("free", "3.00", "", Outcome.NO_GOAL)),
+        report.headlines());
+    assertEquals(
+        List.of(Outcome.NOT_JUDGED, Outcome.NOT_JUDGED, Outcome.NOT_JUDGED, Outcome.NO_GOAL),
+        quickReport.headlines().stream().map(Headline::outcome).toList());
+    assertEquals(List.of(), report.missed(), "a table judges them");
+  }
+
+  @Test
+  void whatAPaperHasStandsBesideItForPeopleOnly() {
+    Figures theirs = new Figures("figure");
+    theirs.row(14).add(ratio("Erda < others", 0.5));
+    report.add(row(ratio("Erda", 0.4))).add(new InThePaper("Figure 14 has < this.", theirs));
+    assertTrue(
+        report.text().contains("Figure 14 has < this.\nfigure  Erda < others\n"), report::text);
+    String html = report.parts().getLast().html();
+    assertTrue(html.startsWith("<aside class=\"paper\">\n<p>Figure 14 has &lt; this.</p>\n"), html);
+    assertTrue(html.contains("<td>0.50</td>"), html);
+    assertEquals("{\"100000\":{\"Erda\":{\"erdaRatio\":0.4}}}", report.json().toString());
   }
 
   @Test

@@ -54,8 +54,9 @@ public final class FootprintExperiment implements Experiment {
 
   @Override
   public String what() {
-    return "100,000 objects of 1 KiB overwritten for 5 minutes, default options: files at most 3"
-        + " times the live bytes and 2 regions, the last minute as quick as the first";
+    return "100,000 objects of 1 KiB that are overwritten for 5 minutes, with default options, take"
+        + " files of at most 3 times the live bytes and 2 regions, and the last minute is as quick"
+        + " as the first";
   }
 
   @Override

@@ -56,9 +56,9 @@ public final class OverwriteExperiment implements Experiment {
 
   @Override
   public String what() {
-    return "a store of fixed size, overwritten many times its capacity (50; with --quick 10) by two"
-        + " processes, uniform and Zipfian, with kills of them and of the server: nothing lost,"
-        + " steady, bounded";
+    return "a store of fixed size that two processes overwrite many times (50; with --quick 10),"
+        + " uniform and Zipfian, with kills of them and of the server, loses nothing and stays"
+        + " steady and bounded";
   }
 
   private static int times(Context context) {

@@ -41,8 +41,8 @@ public final class UtilisationExperiment implements Experiment {
 
   @Override
   public String what() {
-    return "bytes copied by cleaning per byte written, with 50 to 90% of the capacity live; a store"
-        + " that is 80% live goes on";
+    return "a store that is 80% live goes on, and the bytes that cleaning copies per byte written"
+        + " are counted with 50 to 90% of the capacity live";
   }
 
   @Override

@@ -30,8 +30,8 @@ public final class ScalingExperiment implements Experiment {
 
   @Override
   public String what() {
-    return "YCSB-C with two client threads against one, median of 5 interleaved rounds; at least"
-        + " 1.5 times";
+    return "two client threads do at least 1.5 times as much of YCSB-C as one, in the median of 5"
+        + " interleaved rounds";
   }
 
   @Override

@@ -35,8 +35,8 @@ public final class BackupExperiment implements Experiment {
 
   @Override
   public String what() {
-    return "puts a second of two processes while a backup is made against stretches as long"
-        + " without one, at least 0.8; restored elsewhere every key is as new as when it began";
+    return "two processes put at least 0.8 times as much while a backup is made as in stretches as"
+        + " long without one, and restored elsewhere every key is as new as when it began";
   }
 
   @Override

@@ -25,9 +25,9 @@ public final class EnduranceExperiment implements Experiment {
 
   @Override
   public String what() {
-    return "two hours (24 cycles; --rounds says how many) of load, kills, backups, restarts and, on"
-        + " a file system of at most 8 GB, full disks: memory, descriptors, files and latencies at"
-        + " the end as after ten minutes";
+    return "after two hours (24 cycles; --rounds says how many) of load, kills, backups, restarts"
+        + " and, on a file system of at most 8 GB, full disks, memory, descriptors, files and"
+        + " latencies are as after ten minutes";
   }
 
   @Override

@@ -63,9 +63,9 @@ public final class TcpExperiment implements Experiment {
 
   @Override
   public String what() {
-    return "gets over TCP on loopback: one connection at most 1.3 times a bare request and answer a"
-        + " round trip; 16 at once at least 5 times one at a time and 1.5 times Redis; 64"
-        + " connections share evenly; no CPU of the server's logic";
+    return "over TCP on loopback a get takes at most 1.3 times a bare request and answer a round"
+        + " trip, 16 at once do at least 5 times as much as one at a time and 1.5 times as much as"
+        + " Redis, 64 connections share evenly, and the server's logic takes no processor time";
   }
 
   @Override

@@ -20,8 +20,8 @@ public final class IdleExperiment implements Experiment {
 
   @Override
   public String what() {
-    return "CPU of an idle server and of an idle client that has read and written; each under 0.5%"
-        + " of a core";
+    return "an idle server and an idle client that has read and written each take under 0.5% of a"
+        + " core";
   }
 
   @Override

@@ -16,9 +16,9 @@ import io.erda.eval.report.Figures;
 import io.erda.eval.report.Report;
 
 /**
- * The server's cost of readers: YCSB-C from another process, processor time of all threads of the
- * server by the scheduler's account, less that of an equal idle interval. And the same with one
- * read in a hundred going to the server, which the check must detect.
+ * What readers cost the server: YCSB-C from another process, processor time of all threads of the
+ * server by the scheduler's account, less an equal idle interval. And the same with one read in a
+ * hundred going to the server, which the check must see.
  */
 public final class ServerCpuExperiment implements Experiment {
   private static final double SHARE_MAX = 0.01;
@@ -32,8 +32,8 @@ public final class ServerCpuExperiment implements Experiment {
 
   @Override
   public String what() {
-    return "server CPU during YCSB-C less an equal idle interval, under 1% of a core; over it when"
-        + " 1 read in 100 asks the server";
+    return "the server takes under 1% of a core during YCSB-C, less what it takes in an equal idle"
+        + " interval, and over it when 1 read in 100 asks the server";
   }
 
   @Override
@@ -52,20 +52,24 @@ public final class ServerCpuExperiment implements Experiment {
       context.progress().done("");
       load.end();
       Figures figures = new Figures("reads");
-      tell(
-          figures.row("one-sided"),
-          oneSided,
-          share(BEYOND_IDLE, oneSided.share()).under(SHARE_MAX));
-      // Otherwise the check would not detect reads that the server answers.
+      Figure beyondIdle = share(BEYOND_IDLE, oneSided.share()).under(SHARE_MAX);
+      tell(figures.row("one-sided"), oneSided, beyondIdle);
+      // Otherwise the check would not see a read that the server answers.
       tell(
           figures.row("1 in 100 asks the server"),
           control,
           share(BEYOND_IDLE, control.share()).atLeast(SHARE_MAX));
-      return context.report().add(figures);
+      return context
+          .report()
+          .headline(
+              "the server's share of a core while another process gets, less that of an idle"
+                  + " interval",
+              beyondIdle)
+          .add(figures);
     }
   }
 
-  /** Shares of one core; 1 is a whole core. */
+  /** Shares of one core, 1 = all of it. */
   private record Measured(double opsPerSecond, double busy, double idle, long errors) {
     double share() {
       return busy - idle;

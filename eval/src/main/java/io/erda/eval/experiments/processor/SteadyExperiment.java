@@ -47,8 +47,8 @@ public final class SteadyExperiment implements Experiment {
 
   @Override
   public String what() {
-    return "puts at steady rates from a polling to a sleeping server; the median nowhere over 1.5"
-        + " times that of a server that always sleeps";
+    return "puts at steady rates, from a polling to a sleeping server, nowhere take over 1.5 times"
+        + " as long in the median as with a server that always sleeps";
   }
 
   /** One rate. */

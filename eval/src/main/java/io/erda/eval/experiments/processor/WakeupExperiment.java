@@ -52,9 +52,9 @@ public final class WakeupExperiment implements Experiment {
 
   @Override
   public String what() {
-    return "round trip of a request to a polling server (under 1 µs) and to a sleeping one (some"
-        + " tens of µs, or 1.3 times what a byte to a sleeping process and back takes), and"
-        + " of a put";
+    return "a request to a polling server and its answer take under 1 µs, and to a sleeping one"
+        + " some tens of µs, or 1.3 times what a byte to a sleeping process and back takes; a put"
+        + " is measured too";
   }
 
   @Override

@@ -41,8 +41,8 @@ public final class GrowthExperiment implements Experiment {
 
   @Override
   public String what() {
-    return "5 million objects into a table of 1024 buckets: no error, and no pause of a reader more"
-        + " than 50 ms beyond that of a thread that only looks at the clock";
+    return "a table of 1024 buckets takes 5 million objects without an error, and no reader pauses"
+        + " more than 50 ms beyond a thread that only looks at the clock";
   }
 
   @Override

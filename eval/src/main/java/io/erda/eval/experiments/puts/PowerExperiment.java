@@ -31,8 +31,8 @@ public final class PowerExperiment implements Experiment {
 
   @Override
   public String what() {
-    return "uniform updates with --promise power by 8 clients against one, median of 5 interleaved"
-        + " rounds; at least 4 times";
+    return "8 clients do at least 4 times as many uniform updates with --promise power as one, in"
+        + " the median of 5 interleaved rounds";
   }
 
   @Override

@@ -27,10 +27,10 @@ public final class ScaleExperiment implements Experiment {
 
   @Override
   public String what() {
-    return "get beside the floor, miss, and put: 10³ to 10⁷ objects, a table that fills, values of"
-        + " 16 B to 64 KiB, 1 to 64 connections; restart by size. From 10⁵ to 10⁷ a get"
-        + " loses at most 1.5 times what the floor loses; a restart at 10⁷ takes under 1 s,"
-        + " 100 ms of it ours";
+    return "gets beside the floor, misses and puts are measured with 10³ to 10⁷ objects, a table"
+        + " that fills, values of 16 B to 64 KiB and 1 to 64 connections: from 10⁵ to 10⁷ objects"
+        + " a get loses at most 1.5 times what the floor loses, and a restart at 10⁷ takes under 1"
+        + " s, 100 ms of it ours";
   }
 
   @Override

@@ -34,8 +34,8 @@ public final class RestartExperiment implements Experiment {
 
   @Override
   public String what() {
-    return "from open to the first served get after kill -9 under load, a million objects, files"
-        + " cold and warm; under 1 s";
+    return "a store of a million objects serves its first get in under 1 s after it is opened, with"
+        + " cold files and with warm ones, when its server was killed under load by -9";
   }
 
   @Override
