@@ -65,8 +65,8 @@ final class Departures implements AutoCloseable {
   }
 
   /**
-   * @param epoch of the first map without the region @param clients that were connected then and
-   *     had been sent a map with it
+   * @param epoch of the first map without the region
+   * @param clients those that were connected then and had been sent a map with the region
    */
   void add(Region region, long epoch, long untilNs, List<Client> clients) {
     assert waiting.isEmpty() || waiting.peekLast().epoch < epoch
