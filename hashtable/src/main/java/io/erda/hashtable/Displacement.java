@@ -164,14 +164,19 @@ final class Displacement {
   }
 
   private void carry(long source, long destination, long keyWord, long versionWord) {
+    assert isIntended() : "slot " + destination + " changes without an intent";
     memory.putLongRelease(entryOffset(destination) + Entry.VERSION_WORD_OFFSET, versionWord);
     memory.putLongRelease(entryOffset(destination) + Entry.KEY_WORD_OFFSET, keyWord);
     memory.flush(entryOffset(destination), Entry.BYTES);
     memory.drain();
+    assert keyWord(segment, destination) == keyWord
+            && versionWord(segment, destination) == versionWord
+        : "slot " + source + " is cleared before slot " + destination + " holds its entry";
     clearSource(source);
   }
 
   private void clearSource(long source) {
+    assert isIntended() : "slot " + source + " changes without an intent";
     memory.putLongRelease(entryOffset(source) + Entry.VERSION_WORD_OFFSET, 0);
     clearSourceTag(source);
   }
@@ -183,7 +188,12 @@ final class Displacement {
     memory.drain();
   }
 
+  private boolean isIntended() {
+    return TableLayout.load(segment, TableLayout.VALID_OFFSET) != 0;
+  }
+
   private void clearIntent() {
+    assert isIntended() : "there is no intent to clear";
     storeValidWord(0);
   }
 

@@ -322,6 +322,7 @@ public final class HashTable {
     clearLeftKeyWord(free);
     while (free - home >= Neighbourhood.ENTRIES) {
       long source = movable(free);
+      assert source != NONE : "slot " + free + " was to lead to bucket " + home;
       displacement.move(source, free);
       countOccupied(free);
       countFreed(source);
@@ -640,6 +641,7 @@ public final class HashTable {
 
   /** Empties the version word before the key word goes, for the same reason as in {@link #fill}. */
   private void free(long slot) {
+    assert inUse(versionWord(slot)) : slot + ": " + VersionWord.toString(versionWord(slot));
     putVersionWord(slot, 0);
     memory.drain();
     putKeyWord(slot, 0);
@@ -691,6 +693,7 @@ public final class HashTable {
 
   private void countOccupied(long slot) {
     occupied += slot < counted ? 1 : 0;
+    assert occupied <= counted : occupied + " entries in " + counted + " slots";
   }
 
   private void countFreed(long slot) {

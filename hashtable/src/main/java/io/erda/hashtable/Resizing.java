@@ -215,6 +215,7 @@ public final class Resizing {
    * @return whether all is forgotten, durably
    */
   public boolean forget(int slotsMax) {
+    assert !done : "a resizing that is done is forgotten";
     if (forgotten < 0) {
       PersistentMemory memory = from.memory();
       memory.putLongRelease(TableLayout.STRETCH_OFFSET, 0);
@@ -247,11 +248,18 @@ public final class Resizing {
         left++;
         metNoRoom = true;
       } else {
+        assert isCopied(slots[i]) : "slot " + slots[i] + " is marked before its entry is copied";
         from.markMoved(slots[i]);
         moved++;
       }
     }
     memory.drain();
+  }
+
+  /** A copy may have been displaced since it was made, so its slot is not known. */
+  private boolean isCopied(long slot) {
+    long word = from.versionWord(slot);
+    return to.find(from.keyWord(slot), (_, copy) -> copy == word) != HashTable.NONE;
   }
 
   /** Flushes the stretch's entries, which another process may have left undrained. */

@@ -21,8 +21,11 @@ record Stretch(long first, int slots) {
   private static final long MARK_MASK = 0xFFL << 56;
   private static final int SLOTS_SHIFT = 44;
   private static final long FIRST_MASK = (1L << SLOTS_SHIFT) - 1;
+  static final long FIRST_MAX = FIRST_MASK;
 
   long word() {
+    assert slots > 0 && slots <= SLOTS_MAX && first >= 0 && first <= FIRST_MAX
+        : this + " does not fit a word";
     return MARK | (long) slots << SLOTS_SHIFT | first;
   }
 

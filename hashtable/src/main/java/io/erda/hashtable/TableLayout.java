@@ -64,6 +64,21 @@ final class TableLayout {
   /** 2^40 buckets are 16 TiB; a tag has 56 bits. */
   static final long BUCKETS_MAX = 1L << 40;
 
+  static {
+    int line = 64;
+    assert HEADER_CHECKSUM_OFFSET + Long.BYTES == HEADER_BYTES && HEADER_BYTES <= INTENT_OFFSET
+        : "the header lies before the intent";
+    assert VALID_OFFSET + Long.BYTES == INTENT_OFFSET + INTENT_BYTES
+            && INTENT_OFFSET % line == 0
+            && INTENT_BYTES <= line
+        : "the intent has a cache line of its own, and its valid word is the last";
+    assert STRETCH_OFFSET % line == 0 && STRETCH_OFFSET >= INTENT_OFFSET + line
+        : "the stretch has a cache line of its own";
+    assert STRETCH_OFFSET + line <= ENTRIES_OFFSET && ENTRIES_OFFSET % line == 0
+        : "no entry crosses a cache line";
+    assert slots(BUCKETS_MAX) <= Stretch.FIRST_MAX : "a stretch names any slot";
+  }
+
   private static final ValueLayout.OfLong WORD =
       ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
 

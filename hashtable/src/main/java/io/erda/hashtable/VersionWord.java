@@ -79,7 +79,10 @@ public final class VersionWord {
     if (offset == NONE) {
       throw new IllegalArgumentException("an update needs an offset: " + toString(word));
     }
-    return withNewest(word ^ NEW_TAG, offset) | (pending ? PENDING : 0);
+    long updated = withNewest(word ^ NEW_TAG, offset) | (pending ? PENDING : 0);
+    assert newest(updated) == offset && older(updated) == newest(word)
+        : toString(word) + " became " + toString(updated);
+    return updated;
   }
 
   /** The word of a key's first version. */
@@ -105,7 +108,10 @@ public final class VersionWord {
     if (older(word) == NONE) {
       return 0L;
     }
-    return (withNewest(word, NONE) ^ NEW_TAG) & ~PENDING;
+    long former = (withNewest(word, NONE) ^ NEW_TAG) & ~PENDING;
+    assert newest(former) == older(word) && older(former) == NONE
+        : toString(word) + " became " + toString(former);
+    return former;
   }
 
   /** The same word with another offset of the newest version: relocation by the cleaner. */

@@ -92,6 +92,8 @@ public final class CleaningSpace {
 
   /** Stores the beginning first, so that no client's object ever lies in a stored copy space. */
   private CopySpace setAside(RegionState state, Region victim, long begin, long end) {
+    assert begin == state.append && begin <= end && end <= geometry.regionBytes()
+        : "copies from " + begin + " to " + end + " in " + state + ", append " + state.append;
     int slot = state.region.slot();
     marks.cover(state, end);
     table.storeCleaning(slot, 0);

@@ -50,12 +50,14 @@ public final class CopySpace {
 
   /** Takes the place of the next object, or −1 when it does not fit any more. */
   public long take(int padded) {
+    assert padded > 0 && (padded & 7) == 0 : padded;
     long place = geometry.placeBehind(next, padded);
     if (place + padded > end) {
       return -1;
     }
     next = place + padded;
     wasted -= padded;
+    assert wasted >= 0 && next <= end : wasted + " bytes are wasted in a " + this;
     return place;
   }
 

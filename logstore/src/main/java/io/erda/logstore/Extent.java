@@ -18,6 +18,7 @@ public final class Extent {
   Extent next;
 
   Extent(Region region, long place, int length) {
+    assert (place & 7) == 0 && length > 0 && (length & 7) == 0 : length + " bytes at " + place;
     this.region = region;
     this.place = place;
     this.length = length;
@@ -59,6 +60,7 @@ public final class Extent {
   }
 
   void close() {
+    assert open : "ended twice: " + this;
     open = false;
   }
 

@@ -269,6 +269,7 @@ public final class FileSupply {
 
   /** Takes a spare file, which the caller then owns. REQUIRES: {@link #provide} returned null. */
   SpareFiles.Spare take() {
+    assert spares.count() > 0 : "provide() did not say that there is one";
     return spares.take();
   }
 

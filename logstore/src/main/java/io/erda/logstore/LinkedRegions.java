@@ -156,6 +156,7 @@ public final class LinkedRegions {
   /** Takes a region from its head; its slot stays taken until {@link #free}. */
   void unlink(RegionState state) {
     int head = state.region.head();
+    assert byHead[head][state.region.index()] == state : state + " is not linked";
     byHead[head][state.region.index()] = null;
     if (newest[head] == state) {
       newest[head] = newestOf(byHead[head]);
@@ -165,6 +166,9 @@ public final class LinkedRegions {
 
   /** Frees a slot whose record is gone. */
   void free(RegionState state) {
+    assert bySlot[state.region.slot()] == state
+            && at(state.region.head(), state.region.index()) != state
+        : state + " is still linked, or its slot is another's";
     bySlot[state.region.slot()] = null;
   }
 

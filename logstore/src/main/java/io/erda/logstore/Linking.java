@@ -142,6 +142,8 @@ final class Linking {
     int slot = region.slot();
     long append = victim == null ? Region.HEADER_BYTES : copiesEnd;
     long high = marks.stepAbove(append);
+    assert Region.HEADER_BYTES <= append && append <= high && high <= geometry.regionBytes()
+        : "low mark " + append + ", high mark " + high;
     table.storeLow(slot, append);
     table.storeHigh(slot, high);
     table.storeCopiesBegin(slot, victim == null ? 0 : Region.HEADER_BYTES);

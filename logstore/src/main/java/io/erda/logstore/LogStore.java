@@ -296,6 +296,8 @@ public final class LogStore implements AutoCloseable {
     int length =
         (int) Math.max(least, Math.min(atHand, ((long) bytesWanted + 7) & -ObjectLayout.ALIGNMENT));
     assert length >= least && length <= geometry.room(place) : length + " bytes at " + place;
+    assert length == least || openBytes + length <= openBytesMax
+        : length + " bytes beside " + openBytes + " open ones";
     Extent extent = new Extent(state.region, place, length);
     marks.cover(state, extent.end());
     files.leased();

@@ -41,6 +41,14 @@ public final class ObjectLayout {
   private static final int DELETE_TAG = 1 << 24;
   private static final int FLAGS_UNKNOWN = 0xFE << 24;
 
+  static {
+    assert VALUE_LENGTH_OFFSET + Integer.BYTES == KEY_LENGTH_OFFSET
+            && KEY_LENGTH_OFFSET + Short.BYTES == KEY_OFFSET
+        : "the fields of a header follow each other";
+    assert (VALUE_BYTES_MAX ^ DELETE_TAG ^ FLAGS_UNKNOWN) == -1
+        : "every bit is of the length, the tag, or unknown";
+  }
+
   private static final ValueLayout.OfLong WORD =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final ValueLayout.OfInt INT =

@@ -54,6 +54,8 @@ final class RegionTable {
   static {
     assert FIXED_BYTES % RECORD_BYTES == 0 && HEADER_BYTES % RECORD_BYTES == 0
         : "a record lies in one cache line";
+    assert CLEANING_OFFSET + Long.BYTES <= RECORD_BYTES : "a record holds its words";
+    assert NEXT_GENERATION_OFFSET == FIXED_BYTES : "the next generation is not in the checksum";
   }
 
   private final PersistentMemory memory;
@@ -182,6 +184,7 @@ final class RegionTable {
 
   /** The link word of the same region, retired. */
   static long retired(long linkWord) {
+    assert state(linkWord) == STATE_LINKED : Long.toHexString(linkWord) + " is not linked";
     return (linkWord & ~(0xFFL << 56)) | (long) STATE_RETIRED << 56;
   }
 
@@ -244,11 +247,13 @@ final class RegionTable {
 
   /** Stored and flushed, not drained. */
   void storeCopiesEnd(int slot, long place) {
+    assert place >= 0 && (place & 7) == 0 : place;
     store(record(slot) + COPIES_END_OFFSET, place);
   }
 
   /** Stored and flushed, not drained. */
   void storeCopiesBegin(int slot, long place) {
+    assert place >= 0 && (place & 7) == 0 : place;
     store(record(slot) + COPIES_BEGIN_OFFSET, place);
   }
 
@@ -268,11 +273,13 @@ final class RegionTable {
 
   /** Stored and flushed, not drained. */
   void storeHigh(int slot, long place) {
+    assert place >= Region.HEADER_BYTES && (place & 7) == 0 : place;
     store(record(slot) + HIGH_OFFSET, place);
   }
 
   /** Stored and flushed, not drained. */
   void storeLow(int slot, long place) {
+    assert place >= Region.HEADER_BYTES && (place & 7) == 0 : place;
     store(record(slot) + LOW_OFFSET, place);
   }
 

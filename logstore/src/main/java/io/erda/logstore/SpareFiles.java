@@ -112,6 +112,7 @@ final class SpareFiles {
   }
 
   void keep(Spare spare) {
+    assert !spares.contains(spare) : spare.name + " would serve two regions";
     spares.addLast(spare);
   }
 

@@ -46,6 +46,7 @@ final class WaterMarks {
 
   private void raiseHigh(RegionState state, long end) {
     long high = stepAbove(end);
+    assert high > state.high : state + ": high mark from " + state.high + " to " + high;
     table.storeHigh(state.region.slot(), high);
     table.drain();
     state.high = high;
@@ -97,6 +98,7 @@ final class WaterMarks {
   void storeHighMarksAtAppend() {
     linked.forEach(state -> {
       if (state.append < state.high) {
+        assert state.low <= state.append : state + ": low mark " + state.low + ", " + state.append;
         table.storeHigh(state.region.slot(), state.append);
         state.high = state.append;
       }

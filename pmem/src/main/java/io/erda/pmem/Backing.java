@@ -16,6 +16,11 @@ import java.nio.file.Path;
  *     where none is open
  */
 public record Backing(Path file, long offset, long length, OpenDirectory directory) {
+  public Backing {
+    assert offset >= 0 && length >= 0 && (file != null || directory == null)
+        : length + " bytes at " + offset + " of " + file + " in " + directory;
+  }
+
   /** A file that is found by its path. */
   public Backing(Path file, long offset, long length) {
     this(file, offset, length, null);

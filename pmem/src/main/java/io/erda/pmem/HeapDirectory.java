@@ -95,6 +95,7 @@ public final class HeapDirectory implements MemoryDirectory {
       }
       store.memories.put(name, allocate(name, length));
       store.used += length;
+      assert isCounted() : store.used + " bytes in " + store.memories.size() + " memories";
     }
     return open(name);
   }
@@ -149,7 +150,13 @@ public final class HeapDirectory implements MemoryDirectory {
     MemoryDirectory.requireName(name);
     synchronized (store) {
       forget(store.memories.remove(name));
+      assert isCounted() : store.used + " bytes in " + store.memories.size() + " memories";
     }
+  }
+
+  private boolean isCounted() {
+    return store.used <= store.capacity
+        && store.used == store.memories.values().stream().mapToLong(MemorySegment::byteSize).sum();
   }
 
   private void forget(MemorySegment memory) {
@@ -166,6 +173,7 @@ public final class HeapDirectory implements MemoryDirectory {
         throw new NoSuchFileException(from);
       }
       forget(store.memories.put(to, memory));
+      assert isCounted() : store.used + " bytes in " + store.memories.size() + " memories";
     }
   }
 

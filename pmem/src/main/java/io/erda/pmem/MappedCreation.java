@@ -57,6 +57,8 @@ final class MappedCreation implements Creation {
         done = true;
         return null;
       }
+      assert allocated == length
+          : file() + ": " + allocated + " of " + length + " bytes have space";
       if (kind.survives() == Survives.POWER_FAILURE) {
         FileErrors.check("fsync", Libc.fsync(descriptor), file());
       }

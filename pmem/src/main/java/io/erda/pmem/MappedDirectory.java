@@ -155,6 +155,7 @@ public final class MappedDirectory implements MemoryDirectory {
   @Override
   public void lengthen(String name, long length) throws IOException {
     require(name);
+    assert !opened.containsValue(name) : name + " is open here and is to become longer";
     MappedFile.lengthen(directory, name, length, kind);
   }
 

@@ -151,6 +151,7 @@ public final class MappedReadableDirectory implements ReadableDirectory {
 
     @Override
     public long word(long offset) {
+      assert (offset & 7) == 0 : name + ": a word at " + offset;
       require(offset, Long.BYTES);
       return (long) ALIGNED.getAcquire(UncheckedMemory.ALL, at(offset) & -Long.BYTES);
     }

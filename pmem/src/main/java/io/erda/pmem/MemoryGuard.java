@@ -104,6 +104,7 @@ public final class MemoryGuard {
   public <C> int step(C on, Step<? super C> work) {
     try {
       int result = work.run(on);
+      assert result != FAULT : "work without a fault returned FAULT";
       surface();
       return result;
     } catch (InternalError e) {
@@ -122,6 +123,7 @@ public final class MemoryGuard {
       long fourth) {
     try {
       int result = work.run(on, memory, first, second, third, fourth);
+      assert result != FAULT : "work without a fault returned FAULT";
       surface();
       return result;
     } catch (InternalError e) {

@@ -33,6 +33,8 @@ public final class OpenDirectory implements AutoCloseable {
   private final int descriptor;
   private final FileStatus opened;
 
+  private boolean closed;
+
   private OpenDirectory(Path path, int descriptor, FileStatus opened) {
     this.path = path;
     this.descriptor = descriptor;
@@ -393,6 +395,9 @@ public final class OpenDirectory implements AutoCloseable {
 
   @Override
   public void close() {
+    // A second close would end whatever has the number by then.
+    assert !closed : path + " is closed twice";
+    closed = true;
     Libc.close(descriptor);
   }
 

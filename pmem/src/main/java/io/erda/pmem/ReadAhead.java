@@ -115,6 +115,8 @@ public final class ReadAhead {
 
   /** By pieces: of a longer range the kernel may read only the beginning. */
   private static void tell(MemorySegment memory, long offset, long length) {
+    assert offset >= 0 && length <= memory.byteSize() - offset
+        : length + " bytes at " + offset + " of " + memory;
     long end = memory.address() + offset + length;
     for (long from = memory.address() + offset & -PAGE_BYTES; from < end; from += PIECE_BYTES) {
       Libc.willNeed(from, Math.min(PIECE_BYTES, end - from));

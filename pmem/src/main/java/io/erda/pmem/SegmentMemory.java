@@ -45,6 +45,9 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
   private volatile boolean alone;
 
   SegmentMemory(MemorySegment segment, Arena arena, Backing backing) {
+    assert (segment.address() & 7) == 0
+            && (backing == null || backing.length() == segment.byteSize())
+        : segment + " for a " + backing;
     this.segment = segment;
     this.arena = arena;
     this.backing = backing;
@@ -71,6 +74,13 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
     if (faults.access(COPY, this, source, sourceOffset, offset, length, 0) == MemoryGuard.FAULT) {
       storeAgain(COPY, source, sourceOffset, offset, length);
     }
+    assert isDisjoint(source, sourceOffset, offset, length)
+        : length + " bytes are put from " + sourceOffset + " of " + source + " over themselves";
+  }
+
+  private boolean isDisjoint(MemorySegment source, long sourceOffset, long offset, long length) {
+    long distance = source.address() + sourceOffset - segment.address() - offset;
+    return !source.isNative() || Math.abs(distance) >= length;
   }
 
   /** {@inheritDoc} As {@link #put}. */
@@ -191,6 +201,7 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
 
   /** The file has a new name. */
   final void renamed(Backing to) {
+    assert to.length() == segment.byteSize() : to + " has another length than " + segment;
     backing = to;
   }
 

@@ -97,6 +97,8 @@ final class SyncedMemory extends SegmentMemory {
   }
 
   private void sync(long start, long end) {
+    assert Thread.holdsLock(draining) : "drains come one after the other";
+    assert failure == null : "the first failure is final: " + failure.getMessage();
     try {
       force.force(segment(), start, end - start);
     } catch (UncheckedIOException e) {

@@ -35,6 +35,8 @@ final class WordCopy {
       MemorySegment source, long from, MemorySegment target, long to, long length, long head) {
     long tail = length - head & 7;
     long body = length - head - tail;
+    assert body == 0 || ((target.address() + to + head | source.address() + from + head) & 7) == 0
+        : "the words begin " + head + " bytes behind " + (target.address() + to);
     if (head > 0) {
       MemorySegment.copy(source, from, target, to, head);
     }

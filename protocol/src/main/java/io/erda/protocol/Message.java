@@ -212,6 +212,27 @@ public final class Message {
   private static final ValueLayout.OfLong LONG =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
+  static {
+    int hash = 16;
+    assert PUBLISH_EXPECTED_LENGTH + EXPECTED_HASH + hash == PUBLISH_IF_EQUAL_BYTES
+        : "PUBLISH ends with what is expected";
+    assert ANNOUNCE_EXPECTED_LENGTH + EXPECTED_HASH + hash == ANNOUNCE_IF_EQUAL_KEY
+        : "the key of ANNOUNCE follows what is expected";
+    assert PUBLISH_OBJECT_BYTES == ANNOUNCE_OBJECT_BYTES && PUBLISH_FLAGS == ANNOUNCE_FLAGS
+        : "PUBLISH and ANNOUNCE begin with the same fields";
+    assert LEASED_KEY + Long.BYTES == LEASE_RESPONSE_BYTES : "a lease ends with its key";
+    assert MAPPED_NEXT_BUCKETS + Long.BYTES == MAPPED_RECORDS && RECORDS_MAX > 0
+        : "the records of a map follow its fields";
+    assert RECORD_KEY + Long.BYTES == RECORD_BYTES : "a record of a map ends with its key";
+    assert ANNOUNCE_IF_EQUAL_KEY + Protocol.KEY_BYTES_MAX <= Protocol.MESSAGE_BYTES_MAX
+            && RESOLVE_KEY + Protocol.KEY_BYTES_MAX <= Protocol.MESSAGE_BYTES_MAX
+        : "a message takes the longest key";
+    assert HEADER_BYTES + REASON_BYTES_MAX <= Protocol.MESSAGE_BYTES_MAX
+            && STATS_FIGURES_AT + Long.BYTES + 1 + FIGURE_NAME_BYTES_MAX
+                <= Protocol.MESSAGE_BYTES_MAX
+        : "a message takes the longest reason and the longest name of a figure";
+  }
+
   /** Stores a header. */
   public static void putHeader(
       MemorySegment to,
@@ -222,6 +243,7 @@ public final class Message {
       long requestId,
       int clientId,
       int connectionEpoch) {
+    assert (type | result) >>> Short.SIZE == 0 : "type " + type + ", result " + result;
     to.set(SHORT, base, (short) type);
     to.set(SHORT, base + 2, (short) result);
     to.set(INT, base + 4, length);

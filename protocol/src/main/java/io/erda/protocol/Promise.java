@@ -9,6 +9,12 @@ public enum Promise {
   /** Survives power failure. */
   POWER(2);
 
+  static {
+    for (Promise each : values()) {
+      assert ofCode(each.code) == each && each.code == each.ordinal() : each;
+    }
+  }
+
   private final int code;
 
   Promise(int code) {

@@ -7,6 +7,12 @@ public enum PutMode {
   /** The word is stored first, then the object is written: the put of the Erda paper. */
   ANNOUNCE(1);
 
+  static {
+    for (PutMode each : values()) {
+      assert ofCode(each.code) == each : each;
+    }
+  }
+
   private final int code;
 
   PutMode(int code) {

@@ -37,6 +37,13 @@ public final class Root {
   /** Bytes of all words that are in use: a map is read between two reads of them. */
   public static final int WORDS_BYTES = 40;
 
+  static {
+    assert STRUCTURE_COUNTER_OFFSET + Long.BYTES == LOOK_UP_BYTES
+            && BOOT_OFFSET + Long.BYTES == WORDS_BYTES
+            && WORDS_BYTES <= BYTES
+        : "a look-up READs the first words of the root";
+  }
+
   private static final VarHandle WORD =
       ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
 

@@ -33,6 +33,14 @@ public final class StopHeader {
 
   private static final int STEP = 4096;
 
+  static {
+    assert CHECKSUM_OFFSET + Integer.BYTES == STORE_OFFSET
+            && STORE_OFFSET + 2 * Long.BYTES == INCARNATION_OFFSET
+            && INCARNATION_OFFSET + Long.BYTES <= BYTES
+            && BYTES <= STEP
+        : "the fields of a header follow each other, in the first step of the checksum";
+  }
+
   private static final ValueLayout.OfInt INT =
       ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final ValueLayout.OfLong LONG =

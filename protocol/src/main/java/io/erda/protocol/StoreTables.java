@@ -40,16 +40,21 @@ public record StoreTables(
 
   /** From now on entries are moved into a new table of twice or half the buckets. */
   public StoreTables withNext(long ofNext) {
+    assert !resizing() : this + " is being resized";
+    assert ofNext == 2 * buckets || 2 * ofNext == buckets && ofNext >= bucketsLeast
+        : ofNext + " buckets after " + this;
     return new StoreTables(generation, buckets, made + 1, ofNext, made + 1, bucketsLeast);
   }
 
   /** All entries were moved: the other table is now the only one. */
   public StoreTables withNextAlone() {
+    assert resizing() : this + " is not being resized";
     return new StoreTables(nextGeneration, nextBuckets, 0, 0, made, bucketsLeast);
   }
 
   /** From now on entries are moved the other way round. */
   public StoreTables turned() {
+    assert resizing() : this + " is not being resized";
     return new StoreTables(nextGeneration, nextBuckets, generation, buckets, made, bucketsLeast);
   }
 

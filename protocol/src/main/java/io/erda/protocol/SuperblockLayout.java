@@ -37,6 +37,11 @@ public final class SuperblockLayout {
   /** Bytes of one copy, a multiple of 8. */
   public static final int COPY_BYTES = 120;
 
+  static {
+    assert 2 * COPY_STRIDE == BYTES && COPY_BYTES <= COPY_STRIDE && COPY_BYTES % Long.BYTES == 0
+        : "two copies of " + COPY_BYTES + " bytes in " + BYTES;
+  }
+
   private static final long MAGIC = 0x5250_5553_4144_5245L;
   private static final int CHECKSUM_OFFSET = 116;
 
@@ -116,7 +121,9 @@ public final class SuperblockLayout {
     bytes.set(INT, 96, fields.tables().made());
     bytes.set(INT, 100, fields.slots());
     bytes.set(LONG, 104, fields.tables().bucketsLeast());
+    assert CHECKSUM_OFFSET + Integer.BYTES == COPY_BYTES : "the checksum ends a copy";
     bytes.set(INT, CHECKSUM_OFFSET, checksum(bytes, 0));
+    assert fields.equals(decode(bytes, 0)) : fields + " reads as " + decode(bytes, 0);
     return bytes;
   }
 

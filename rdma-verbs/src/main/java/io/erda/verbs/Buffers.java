@@ -47,6 +47,7 @@ final class Buffers {
    * Gives a buffer back. REQUIRES: its queue pair is destroyed, so that hardware can't reach it.
    */
   void give(VerbsRegion buffer) throws IOException {
+    assert !spare.contains(buffer) : "two connections would have one buffer";
     if (spare.size() < KEPT) {
       spare.push(buffer);
     } else {

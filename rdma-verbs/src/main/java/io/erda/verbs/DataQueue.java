@@ -85,6 +85,7 @@ final class DataQueue {
 
   /** Connects to the peer's queue pair with this greeting. */
   void ready(long greeting) throws IOException {
+    assert state == State.WAITING : state;
     peer = (int) greeting;
     verbs.toReady(queuePair, way, peer, (int) (greeting >>> 32) & PSN_MASK, psn);
     state = State.READY;
@@ -123,13 +124,16 @@ final class DataQueue {
 
   void completed() {
     outstanding--;
+    assert outstanding >= 0 : outstanding;
   }
 
   void broke() {
+    assert state != State.WAITING : state;
     state = State.BROKEN;
   }
 
   void post(Works works, long work, long wordAddress, int wordLkey) throws IOException {
+    assert isReady() : state + " with " + outstanding + " outstanding";
     int at = Works.at(work);
     switch (works.opcode(work)) {
       case Opcode.READ -> postRead(works, work);

@@ -92,5 +92,9 @@ final class Header {
     to.bytesWritten = from.get(LONG, at + BYTES_WRITTEN);
   }
 
+  static {
+    assert BYTES_WRITTEN + Long.BYTES == BYTES : "the header ends with its last field";
+  }
+
   private Header() {}
 }

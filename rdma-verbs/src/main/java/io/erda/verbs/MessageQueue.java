@@ -34,6 +34,12 @@ final class MessageQueue {
 
   private static final byte[] NOTHING = new byte[0];
 
+  static {
+    assert RESERVE > 0 && SLOTS <= Receives.CAPACITY : "every slot may wait for a receive";
+    assert SLOT_BYTES % Long.BYTES == 0 && wordAt(Works.CAPACITY - 1) + Long.BYTES == BUFFER_BYTES
+        : "slots, then a word for each work, fill the buffer";
+  }
+
   final VerbsRegion buffer;
   private final Accounts accounts;
   private final MemorySegment memory;
@@ -97,10 +103,12 @@ final class MessageQueue {
 
   /** Takes a slot for sending a message of the caller. REQUIRES: {@link #hasSlot}. */
   int take() {
+    assert freeCount > 0 : "no slot is free";
     return free[--freeCount];
   }
 
   void give(int slot) {
+    assert freeCount < SLOTS && slot >= 0 && slot < SLOTS : "slot " + slot + " is given back twice";
     free[freeCount++] = slot;
   }
 

@@ -49,11 +49,13 @@ final class Receives {
   }
 
   void remove() {
+    assert !isEmpty() : "no receive is posted";
     regions[head++ & MASK] = null;
   }
 
   /** Keeps a message that came. There are fewer slots than places. */
   void arrived(int slot) {
+    assert arrivedTail - arrivedHead < CAPACITY : "a message would be lost";
     slots[arrivedTail++ & MASK] = slot;
   }
 
@@ -62,6 +64,7 @@ final class Receives {
   }
 
   int takeMessage() {
+    assert hasMessage() : "no message waits";
     return slots[arrivedHead++ & MASK];
   }
 

@@ -18,6 +18,8 @@ final class Tags {
 
   /** The ID of a piece of work on the peer's memory. */
   static long data(long work, boolean last, int epoch) {
+    assert work >>> EPOCH_SHIFT == 0 && epoch >= 0 && epoch < EPOCHS
+        : "work " + work + ", epoch " + epoch;
     return DATA | (last ? LAST : 0) | (long) epoch << EPOCH_SHIFT | work;
   }
 

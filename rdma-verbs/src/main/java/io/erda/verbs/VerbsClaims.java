@@ -17,6 +17,7 @@ final class VerbsClaims implements Claims {
     if (!isPeerThere()) {
       return false;
     }
+    assert accounts.consumed >= accounts.claimed : "what was claimed stays claimed";
     accounts.claimed = accounts.consumed;
     return true;
   }

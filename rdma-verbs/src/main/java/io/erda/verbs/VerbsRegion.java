@@ -57,6 +57,8 @@ final class VerbsRegion implements MemoryRegion {
     this.alias = alias;
     this.iova = iova(place);
     this.size = memory.byteSize();
+    assert (int) place == 0 && (alias == null || iova == alias.address())
+        : "place " + Long.toHexString(place) + " for address " + Long.toHexString(iova);
   }
 
   /** Deregisters it. */
@@ -69,11 +71,14 @@ final class VerbsRegion implements MemoryRegion {
 
   /** The key of a pinned region without its rkey. */
   static long place(int generation, long address) {
+    assert generation > 0 && generation < GENERATIONS : generation;
     return (long) generation << 44 | (address & PAGE_MASK) << 32;
   }
 
   /** The key, without its rkey, of a region that is named by its address. */
   static long place(boolean persistent, long address) {
+    assert address > 0 && address >>> 47 == 0 && (address & (1L << Alias.UNIT_BITS) - 1) == 0
+        : Long.toHexString(address);
     return BY_ADDRESS | (persistent ? PERSISTENT : 0) | address >>> Alias.UNIT_BITS << 32;
   }
 

@@ -63,6 +63,7 @@ final class Works {
 
   /** Adds work that is pending; the caller fills in the rest. */
   long add(Work work, int workFlags, int slot, boolean change) {
+    assert hasRoom(1) : "work that was not reported would be lost";
     int at = at(tail);
     wrIds[at] = work.wrId;
     opcodes[at] = work.opcode;
@@ -78,6 +79,7 @@ final class Works {
 
   /** Makes it the second half of the work before. */
   void follow(long work) {
+    assert work > head && work < tail : work + " has none before it";
     follows[at(work)] = true;
   }
 
@@ -106,6 +108,7 @@ final class Works {
   }
 
   void start(long work) {
+    assert work < tail && isPending(work) && !isStarted(work) : "work " + work + " starts twice";
     started[at(work)] = true;
   }
 
@@ -128,6 +131,7 @@ final class Works {
   }
 
   void end(long work, int status) {
+    assert status != PENDING && work < tail : "work " + work + " ends as " + status;
     if (isPending(work)) {
       boolean told = status > Status.SUCCESS && follows[at(work)] && failed(work - 1);
       statuses[at(work)] = told ? UNTOLD : status;
@@ -165,6 +169,7 @@ final class Works {
 
   /** Reports the oldest. REQUIRES: {@link #hasReport}. */
   void report(CompletionHandler handler) {
+    assert head < tail && statuses[at(head)] != PENDING : "work " + head + " is not over";
     int at = at(head++);
     int bytes = statuses[at] == Status.SUCCESS ? length[at] : 0;
     handler.onCompletion(wrIds[at], opcodes[at], statuses[at], bytes, 0);

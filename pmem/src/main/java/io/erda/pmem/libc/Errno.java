@@ -76,6 +76,7 @@ public enum Errno {
     Errno[] all = new Errno[EDQUOT.number + 1];
     Arrays.fill(all, OTHER);
     for (Errno each : values()) {
+      assert all[each.number] == OTHER : each + " and " + all[each.number] + " share a number";
       all[each.number] = each;
     }
     return all;

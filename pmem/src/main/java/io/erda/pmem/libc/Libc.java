@@ -43,6 +43,9 @@ public final class Libc {
   /** Type, mode, links, user, group, inode and size. */
   private static final int STATX_ASKED = 0x001 | 0x002 | 0x004 | 0x008 | 0x010 | 0x100 | 0x200;
 
+  private static final int STATX_BYTES = 256;
+  private static final int STATFS_BYTES = 120;
+
   private static final int LOCK_SH = 1;
   private static final int LOCK_EX = 2;
   private static final int LOCK_NB = 4;
@@ -184,6 +187,8 @@ public final class Libc {
 
   /** How many bytes it wrote. {@code bytes} is native memory. */
   public static int pwrite(int descriptor, MemorySegment bytes, int length, long offset) {
+    assert bytes.isNative() && length >= 0 && length <= bytes.byteSize()
+        : length + " bytes of " + bytes;
     return call(PWRITE, descriptor, bytes.address(), length, offset, 0);
   }
 
@@ -202,11 +207,13 @@ public final class Libc {
    * @param into at least 256 bytes, of which a {@code struct statfs} takes 120
    */
   public static int fileSystem(int descriptor, MemorySegment into) {
+    assert into.byteSize() >= STATFS_BYTES : into + " is too short for a struct statfs";
     return call(FSTATFS, descriptor, into.address(), 0, 0, 0);
   }
 
   /** The same of the file system that a file is on. */
   public static int fileSystem(String file, MemorySegment into) {
+    assert into.byteSize() >= STATFS_BYTES : into + " is too short for a struct statfs";
     try (Arena arena = Arena.ofConfined()) {
       return call(STATFS, name(arena, file), into.address(), 0, 0, 0);
     }
@@ -220,6 +227,7 @@ public final class Libc {
    * @param into gets the {@code struct statx} of 256 bytes
    */
   public static int status(int directory, String name, int flags, MemorySegment into) {
+    assert into.byteSize() >= STATX_BYTES : into + " is too short for a struct statx";
     try (Arena arena = Arena.ofConfined()) {
       return call(STATX, directory, name(arena, name), flags, STATX_ASKED, into.address());
     }
@@ -433,6 +441,7 @@ public final class Libc {
    * @param address a {@code struct sockaddr_un}, of which {@code length} bytes count
    */
   public static int send(int socket, MemorySegment message, MemorySegment address, int length) {
+    assert length <= address.byteSize() : length + " bytes of " + address;
     return (int)
         CallOfSix.run(
             CallOfSix.SENDTO,

@@ -47,6 +47,7 @@ public final class PostRecv extends SVCPostRecv {
         sgeAt += Structs.Sge.BYTES;
       }
     }
+    assert sgeAt == bytes - 8 : sgeAt + " of " + bytes + " bytes are filled";
   }
 
   @Override

@@ -41,6 +41,7 @@ public final class PostSend extends SVCPostSend {
       }
       sgeAt += (long) list.get(i).getSg_list().size() * Structs.Sge.BYTES;
     }
+    assert sgeAt == bytes - 8 : sgeAt + " of " + bytes + " bytes are filled";
   }
 
   @Override

@@ -55,6 +55,7 @@ final class ClaimWords {
 
   /** A requester calls it after it stored its state, behind a full fence. */
   void withdraw() {
+    assert !withdrawn : "a requester withdraws twice";
     withdrawn = true;
     if (!lost) {
       claimedThen = Words.acquire(claimedWord);

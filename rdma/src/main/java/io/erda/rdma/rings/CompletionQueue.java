@@ -31,6 +31,8 @@ final class CompletionQueue {
 
   void add(long wrId, int opcode, int status, int byteLength) {
     assert !isFull() : "a completion that nobody took would be lost";
+    assert (opcode | status) >>> 8 == 0 && byteLength >= 0
+        : "opcode " + opcode + ", status " + status + ", " + byteLength + " bytes";
     int at = tail & mask;
     ids[at] = wrId;
     outcomes[at] = (long) byteLength << 32 | opcode << 8 | status;

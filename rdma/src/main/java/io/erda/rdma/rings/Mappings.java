@@ -55,6 +55,7 @@ public final class Mappings implements AutoCloseable {
 
   /** Counts a mapping that was made in {@link #arena}. Returns its group. */
   public Group made() {
+    assert current.made < GROUP : "arena() was not asked for";
     current.made++;
     current.live++;
     return current;
@@ -62,6 +63,7 @@ public final class Mappings implements AutoCloseable {
 
   /** Ends a mapping. REQUIRES: nobody uses it any more. */
   public void release(Group group, MemorySegment mapped) {
+    assert group.live > 0 : "a mapping ends twice";
     group.live--;
     if (group.live == 0 && group != first && full.remove(group)) {
       MappedArena.close(group.arena);
@@ -79,6 +81,7 @@ public final class Mappings implements AutoCloseable {
    * length.
    */
   public static void mapZerosOver(MemorySegment mapped) throws IOException {
+    assert (mapped.address() & 4095) == 0 : mapped + " begins within a page";
     int flags = Libc.MAP_PRIVATE | Libc.MAP_FIXED | Libc.MAP_ANONYMOUS;
     long at = Libc.map(mapped.address(), mapped.byteSize(), Libc.PROT_READ_WRITE, flags, -1);
     if (at != mapped.address()) {

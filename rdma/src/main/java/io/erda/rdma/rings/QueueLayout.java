@@ -103,6 +103,19 @@ public final class QueueLayout {
         || 2 * (Ring.HEADER_BYTES + MESSAGE_BYTES_MAX) + Ring.HEADER_BYTES > RING_BYTES) {
       throw new AssertionError("queue layout");
     }
+    int line = 128;
+    assert REGISTRY_ID_OFFSET / line == RESPONDER_STATE_OFFSET / line
+            && FINISHED_OFFSET / line == TO_RESPONDER_CONSUMED_OFFSET / line
+        : "the responder's words share its lines";
+    assert REQUESTER_STATE_OFFSET % line == 0
+            && RESPONDER_STATE_OFFSET % line == 0
+            && REQUESTER_BELL_OFFSET % line == 0
+            && RESPONDER_BELL_OFFSET % line == 0
+            && TO_RESPONDER_CONSUMED_OFFSET % line == 0
+            && TO_REQUESTER_CONSUMED_OFFSET % line == 0
+            && REQUESTER_COUNTERS_OFFSET % line == 0
+            && RESPONDER_COUNTERS_OFFSET % line == 0
+        : "each line has one writer";
   }
 
   private QueueLayout() {}

@@ -55,6 +55,7 @@ final class ReceiveQueue {
   }
 
   void remove() {
+    assert !isEmpty() : "no receive is posted";
     regions[head & mask] = null;
     head++;
   }

@@ -46,6 +46,13 @@ public final class RegistryLayout {
 
   private static final int SLOT_BITS = 16;
 
+  static {
+    assert NEXT_SEQUENCE_OFFSET + Long.BYTES <= FIRST_SLOT_OFFSET : "slots lie behind the header";
+    assert SLOTS <= 1 << SLOT_BITS : "a key names each slot";
+    assert INODE + Long.BYTES == ACCESS && NAME_LENGTH + Integer.BYTES == NAME
+        : "the fields of a slot follow each other";
+  }
+
   private RegistryLayout() {}
 
   public static long key(long sequence, int slot) {

@@ -58,6 +58,7 @@ final class RemoteRegions {
    * Says that the place where the peer shows its valid keys was reached, so that regions can be.
    */
   void open() {
+    assert !open : "the registry is reached twice";
     open = true;
   }
 
@@ -89,6 +90,7 @@ final class RemoteRegions {
     if (found == null) {
       return null;
     }
+    assert found.key() == key : found + " instead of " + key;
     int slot = RegistryLayout.slot(key);
     if (slot >= bySlot.length) {
       bySlot = Arrays.copyOf(bySlot, Math.max(slot + 1, 2 * bySlot.length));

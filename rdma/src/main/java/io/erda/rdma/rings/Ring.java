@@ -85,6 +85,7 @@ public final class Ring {
      * Ring#FAULT}: the consumer's position is invalid.
      */
     public int offer(int type, int imm, MemorySegment source, long sourceOffset, int length) {
+      assert length >= 0 && length <= QueueLayout.MESSAGE_BYTES_MAX : length;
       int fits = room(length);
       if (fits != FITS) {
         return fits;
@@ -103,6 +104,9 @@ public final class Ring {
         Words.release(words + index, header(TYPE_PAD, 0, room - HEADER_BYTES));
       }
       tail = end;
+      // The word behind the record is the producer's too.
+      assert (tail & 7) == 0 && tail + HEADER_BYTES - consumed <= CAPACITY
+          : "tail " + tail + ", consumed " + consumed;
       return FITS;
     }
 
@@ -206,6 +210,8 @@ public final class Ring {
 
     /** Gives the record of this header back to the producer. */
     public void consume(long header) {
+      assert recordBytes(length(header)) <= CAPACITY - ((int) head & MASK)
+          : "a record wraps: " + header;
       head += recordBytes(length(header));
       Words.release(consumedWord, head);
     }

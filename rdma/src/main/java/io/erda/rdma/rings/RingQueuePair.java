@@ -211,6 +211,7 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
     if (status == Status.SUCCESS) {
       immediate.set(QueueLayout.INT, 0, work.length);
       status = publish(Ring.TYPE_WRITE_IMM, work.imm, immediate, 0, Integer.BYTES);
+      assert status >= 0 : "the room for the notice was taken";
       claims.onPosted();
     }
     return complete(work, status);
@@ -326,6 +327,7 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
       // A message that was published before the end must not be missed: the ring is looked at once
       // more after the end was noticed.
       if (phase == Phase.CONNECTED && ends.hasPeerEnded()) {
+        assert drainUntil == 0 : "an end is noticed twice";
         phase = Phase.ENDING;
         drainUntil = messages.position() + (requester ? QueueLayout.RING_BYTES : 0);
       }
@@ -385,6 +387,7 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   }
 
   private int decided(CompletionHandler handler, int status) {
+    assert phase == Phase.CONNECTING : phase;
     phase = status == Status.SUCCESS ? Phase.CONNECTED : Phase.ENDED;
     if (status != Status.SUCCESS) {
       ends.end(QueueLayout.FENCED);

@@ -23,10 +23,12 @@ final class Words {
   private Words() {}
 
   static long acquire(long address) {
+    assert (address & 7) == 0 : address;
     return (long) WORD.getAcquire(ALL, address & ALIGNED);
   }
 
   static void release(long address, long value) {
+    assert (address & 7) == 0 : address;
     WORD.setRelease(ALL, address & ALIGNED, value);
   }
 
@@ -35,6 +37,8 @@ final class Words {
    * word is moved by one load and one store.
    */
   static void copy(long fromAddress, long toAddress, int length) {
+    assert ((fromAddress | toAddress | length) & 7) == 0
+        : length + " bytes from " + fromAddress + " to " + toAddress;
     long from = fromAddress & ALIGNED;
     long to = toAddress & ALIGNED;
     if (length == 3 * Long.BYTES) {

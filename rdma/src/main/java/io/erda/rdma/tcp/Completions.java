@@ -36,6 +36,8 @@ final class Completions {
     if (tail - head > mask) {
       throw new IllegalStateException("more completions than work");
     }
+    assert (opcode | status) >>> 8 == 0 && byteLength >= 0
+        : "opcode " + opcode + ", status " + status + ", " + byteLength + " bytes";
     int at = tail & mask;
     ids[at] = wrId;
     outcomes[at] = (long) byteLength << 32 | opcode << 8 | status;

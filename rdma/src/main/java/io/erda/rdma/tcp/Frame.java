@@ -1,5 +1,8 @@
 package io.erda.rdma.tcp;
 
+import io.erda.rdma.Device;
+import io.erda.rdma.rings.QueueLayout;
+import io.erda.rdma.rings.Ring;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -105,6 +108,21 @@ final class Frame {
   private static final ValueLayout.OfLong LONG =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
+  static {
+    assert CONSUMED + Long.BYTES == HEADER_BYTES : "the header ends with the consumed bytes";
+    assert WRITE_TOTAL + Integer.BYTES == WRITE_DATA : "a WRITE's data follow its fields";
+    assert LENGTH_OF + Long.BYTES == HEADER_BYTES + READ_BYTES
+            && EXPECTED + Long.BYTES == HEADER_BYTES + COMPARE_AND_SWAP_BYTES
+            && FINISHED + Long.BYTES == HEADER_BYTES + WITHDRAWN_BYTES
+        : "payloads end with their last fields";
+    assert PRIVATE_DATA + Device.PRIVATE_DATA_MAX <= HANDSHAKE_BYTES_MAX
+        : "a frame of a handshake takes the longest private data";
+    assert DATA_BYTES_MAX <= QueueLayout.MESSAGE_BYTES_MAX
+            && WINDOW_BYTES + Ring.recordBytes(DATA_BYTES_MAX) + Ring.HEADER_BYTES
+                <= QueueLayout.RING_BYTES
+        : "a ring takes a window of messages wherever its positions stand";
+  }
+
   private Frame() {}
 
   static int padded(int bytes) {
@@ -134,6 +152,9 @@ final class Frame {
       int status,
       long ended,
       long consumed) {
+    assert payload >= 0 && payload <= PAYLOAD_BYTES_MAX : payload;
+    assert (type | flags | status) >>> 8 == 0
+        : "type " + type + ", flags " + flags + ", status " + status;
     putLength(memory, at, payload);
     memory.set(INT, at + TYPE, type | flags << 8 | status << 16);
     memory.set(LONG, at + ENDED, ended);

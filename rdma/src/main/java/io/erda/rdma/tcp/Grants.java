@@ -29,6 +29,7 @@ final class Grants {
     }
     int slot = freeSlot();
     long key = MARK | ++serial << SLOT_BITS | slot;
+    assert serial >>> 46 == 0 : "keys are given twice after " + serial + " grants";
     slots.set(slot, new Grant(key, region, offset, length));
     return key;
   }

@@ -38,6 +38,13 @@ final class Hello {
   /** Version 1 had zeros in the place of the checksum. */
   private static final int VERSION_WITHOUT_CHECKSUM = 1;
 
+  static {
+    assert NONCE_AT + NONCE_BYTES == ZEROS_AT
+            && ZEROS_AT + Long.BYTES + Integer.BYTES == CHECKSUM_AT
+            && CHECKSUM_AT + Integer.BYTES == BYTES
+        : "the fields follow each other";
+  }
+
   private Hello() {}
 
   /**

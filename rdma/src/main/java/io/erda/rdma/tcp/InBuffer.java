@@ -53,6 +53,8 @@ final class InBuffer {
     bytes.limit(bytes.capacity()).position(to);
     int read = transport.read(bytes);
     to += Math.max(0, read);
+    assert (from & 7) == 0 && from <= to && to <= memory.byteSize()
+        : "from " + from + " to " + to + " of " + memory.byteSize();
     return read;
   }
 

@@ -308,6 +308,7 @@ final class IoThread implements Runnable {
   }
 
   void giveBack(MemorySegment buffer) {
+    assert !spareBuffers.contains(buffer) : "two connections would have one buffer";
     if (buffer.byteSize() == BUFFER_BYTES && spareBuffers.size() < BUFFERS_KEPT_MAX) {
       spareBuffers.add(buffer);
     }
@@ -315,6 +316,7 @@ final class IoThread implements Runnable {
 
   void lingers(int more) {
     lingering += more;
+    assert lingering >= 0 : lingering;
   }
 
   void connected(ServedConnection connection) {

@@ -57,6 +57,8 @@ final class OutBuffer {
 
   /** Adds the frame at {@link #at()}, whose payload was put behind the place of its header. */
   void addFrame(int payload, int type, int flags, int status, long ended, long consumed) {
+    assert Frame.HEADER_BYTES + Frame.padded(payload) <= memory.byteSize() - filled
+        : payload + " bytes of payload behind " + filled + " of " + memory.byteSize();
     Frame.put(memory, filled, payload, type, flags, status, ended, consumed);
     Frame.seal(checksum, memory, bytes, filled);
     filled += Frame.HEADER_BYTES + Frame.padded(payload);

@@ -20,6 +20,7 @@ final class PartialWrite {
    * @param lastFlags the flags of its last frame; the others say that more comes
    */
   void begin(TcpRegion local, Work work, int lastFlags) {
+    assert isOut() : left + " bytes of the WRITE before are not out";
     from = local;
     offset = work.localOffset;
     key = work.remoteKey;

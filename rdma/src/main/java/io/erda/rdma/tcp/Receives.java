@@ -33,6 +33,7 @@ final class Receives {
   }
 
   void add(long wrId, TcpRegion region, long offset, int length) {
+    assert !isFull() : "a posted receive would be lost";
     int at = tail & MASK;
     ids[at] = wrId;
     regions[at] = region;
@@ -58,6 +59,7 @@ final class Receives {
   }
 
   void remove() {
+    assert !isEmpty() : "no receive is posted";
     regions[head & MASK] = null;
     head++;
   }
@@ -100,6 +102,7 @@ final class Receives {
 
   void removeEarly() {
     earlyFrom += Frame.MESSAGE_OVERHEAD + Frame.padded(earlyLength());
+    assert earlyFrom <= earlyTo : "early messages from " + earlyFrom + " to " + earlyTo;
     if (earlyFrom == earlyTo) {
       earlyFrom = 0;
       earlyTo = 0;

@@ -47,6 +47,7 @@ final class Requests {
    * @param local the work's local memory; null where it uses none
    */
   void add(Work work, TcpRegion local) {
+    assert count() <= mask : "a request that has not ended would be lost";
     int at = (int) posted & mask;
     ids[at] = work.wrId;
     regions[at] = local;
@@ -70,6 +71,7 @@ final class Requests {
 
   /** Ends the oldest request. */
   private void end(int status) {
+    assert ended < posted : "request " + ended + " ends and was not posted";
     int at = (int) ended & mask;
     if (status != Status.SUCCESS || (kinds[at] >>> 8 & Flags.SIGNALED) != 0) {
       int length = status == Status.SUCCESS ? lengths[at] : 0;

@@ -296,6 +296,7 @@ final class ServedConnection implements CompletionHandler {
   }
 
   private void onDecided(int status) {
+    assert phase == Phase.DECIDING : phase;
     try {
       handshake.answer(out, status == Status.SUCCESS, executor.privateData());
     } catch (IOException e) {
@@ -316,6 +317,7 @@ final class ServedConnection implements CompletionHandler {
   }
 
   private void linger() {
+    assert phase != Phase.ENDING && phase != Phase.ENDED : phase;
     phase = Phase.ENDING;
     io.lingers(1);
     lingerUntilNs = io.options().nanoTime().getAsLong() + LINGER_NS;

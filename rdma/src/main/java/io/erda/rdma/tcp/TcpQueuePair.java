@@ -397,6 +397,7 @@ final class TcpQueuePair implements QueuePair {
   }
 
   private void decided(int status) {
+    assert phase == Phase.CONNECTING : phase;
     phase = status == Status.SUCCESS ? Phase.CONNECTED : Phase.ENDED;
     completions.add(0, Opcode.CONNECT, status, 0, 0);
     if (status != Status.SUCCESS) {

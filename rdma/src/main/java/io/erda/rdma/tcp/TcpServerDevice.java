@@ -11,6 +11,7 @@ import io.erda.rdma.QueuePair;
 import io.erda.rdma.RefusalListener;
 import io.erda.rdma.embedded.EmbeddedDevice;
 import io.erda.rdma.embedded.EmbeddedNetwork;
+import io.erda.rdma.rings.RegistryLayout;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -89,6 +90,8 @@ public final class TcpServerDevice implements Device {
     MemoryRegion executed = inner.register(memory, backing, forGrants);
     TcpRegion region = new TcpRegion(this, memory, memory.byteSize(), access, executed, persistent);
     if (executed.remoteKey() != 0) {
+      assert SLOTS >= RegistryLayout.SLOTS && regions.get(slot(executed.remoteKey())) == null
+          : "two regions in slot " + slot(executed.remoteKey());
       regions.set(slot(executed.remoteKey()), region);
     }
     return region;
