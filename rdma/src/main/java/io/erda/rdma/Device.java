@@ -42,8 +42,9 @@ public interface Device extends AutoCloseable {
   void deregister(MemoryRegion region);
 
   /**
-   * Listens at an address of this device's form. @throws IOException when the address can't be
-   * taken
+   * Listens at an address of this device's form.
+   *
+   * @throws IOException when the address can't be taken
    */
   Listener listen(String address) throws IOException;
 
