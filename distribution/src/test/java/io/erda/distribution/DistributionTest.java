@@ -240,13 +240,15 @@ class DistributionTest {
       assertEquals(0, process.waitFor(), said);
       assertFalse(said.contains("torture"), said);
     }
-    Process gone =
-        new ProcessBuilder(copy.resolve("bin/erda").toString(), "torture")
-            .redirectErrorStream(true)
-            .start();
-    String said = new String(gone.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    assertEquals(2, gone.waitFor(), said);
-    assertTrue(said.startsWith("erda: no such command: 'torture'"), said);
+    for (String line : List.of("torture", "torture --help")) {
+      List<String> command = new ArrayList<>(List.of(copy.resolve("bin/erda").toString()));
+      command.addAll(List.of(line.split(" ")));
+      Process gone = new ProcessBuilder(command).redirectErrorStream(true).start();
+      String said = new String(gone.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      assertEquals(2, gone.waitFor(), said);
+      assertTrue(said.startsWith("erda: no such command: 'torture'"), said);
+      assertTrue(said.contains("not installed here"), said);
+    }
   }
 
   /** An option before a command does not hide which command it is. */

@@ -136,6 +136,11 @@ final class ErdaCommand implements Runnable {
     }
   }
 
+  /** Whether there are commands for measuring and testing. */
+  static boolean hasLaboratory() {
+    return !provided().isEmpty();
+  }
+
   private static void leftOut(Error reason) {
     System.err.println(
         "erda: a command that measures or tests can't be loaded, and is left out (the jars in"

@@ -94,7 +94,10 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
         return "no such command: '"
             + first
             + "'"
-            + (similar.isEmpty() ? "" : "; did you mean " + similar.getFirst() + "?");
+            + (similar.isEmpty() ? "" : "; did you mean " + similar.getFirst() + "?")
+            + (ErdaCommand.hasLaboratory()
+                ? ""
+                : "; the commands that measure and test Erda are not installed here");
       }
     }
     return failure.getMessage();

@@ -71,13 +71,28 @@ public final class Main {
     try {
       String[] exact = ofProcess ? ExactArguments.of(args) : args;
       Callable<Integer> plain = PlainCommand.of(exact);
-      return plain != null ? plain.call() : commandLine(out, err, report, args).execute(exact);
+      if (plain != null) {
+        return plain.call();
+      }
+      CommandLine commandLine = commandLine(out, err, report, args);
+      return commandLine.execute(isNoCommand(commandLine, exact) ? firstOf(exact) : exact);
     } catch (Throwable e) { // picocli passes only exceptions; an Error gets here
       return report.failed(e, err, ErrorReport.verbose(args));
     } finally {
       out.flush();
       err.flush();
     }
+  }
+
+  /** Whether the first argument names a command that is not there, whose help is not either. */
+  private static boolean isNoCommand(CommandLine commandLine, String... args) {
+    return args.length > 0
+        && !args[0].startsWith("-")
+        && !commandLine.getSubcommands().containsKey(args[0]);
+  }
+
+  private static String[] firstOf(String... args) {
+    return new String[] {args[0]};
   }
 
   private static CommandLine commandLine(
