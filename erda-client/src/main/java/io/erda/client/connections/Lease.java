@@ -58,7 +58,7 @@ public final class Lease {
     return remaining() >= padded && remoteKey != RegionMap.NONE;
   }
 
-  /** Takes room for an object and returns its offset. REQUIRES: {@link #fits}. */
+  /** Takes room for an object and returns its place. REQUIRES: {@link #fits}. */
   public long take(int padded) {
     assert fits(padded) : padded + " bytes, " + remaining() + " are left";
     long place = cursor;

@@ -35,15 +35,15 @@ import java.lang.foreign.MemorySegment;
  *       stores it in the key's word; then the object is WRITTEN, and the put has taken effect when
  *       it is whole. A READ behind the WRITE ends when the WRITE has landed. Both must have
  *       succeeded on a connection that the server had not closed: it closes it before it takes a
- *       version back. A condition is looked at when the place is announced; from then on until the
- *       put is decided the key has no other.
+ *       version back. The server tests a condition when the place is announced; until the put is
+ *       decided it takes no other put of the key.
  * </ul>
  *
  * <p>A delete for which the log has no room asks the server to empty the entry instead (ERASE).
  *
- * <p>Nothing is replayed once something was posted that may take effect (PUBLISH, ERASE, or the
- * WRITE of what was announced): if the connection ends then, the outcome is unknown. What the
- * server refused had no effect, so it may be done again elsewhere.
+ * <p>A put is not repeated once a PUBLISH, an ERASE, or the WRITE of an announced object was
+ * posted: if the connection ends then, the outcome is unknown. A place that the server refused had
+ * no effect, so the put takes another one.
  */
 public final class Put extends Operation {
   private static final long NO_PLACE = Long.MAX_VALUE;
@@ -74,7 +74,7 @@ public final class Put extends Operation {
 
   // The place in the log.
 
-  /** Grows with every place that is taken; {@link #NO_PLACE} before one is. */
+  /** Grows with every place that a put of the client takes; {@link #NO_PLACE} without a place. */
   private long placeOrder;
 
   /** Whether the put of this place is announced first. */
@@ -85,7 +85,7 @@ public final class Put extends Operation {
   private long remoteKey;
   private long place;
 
-  /** The number of the place, which its READs and WRITEs bear. */
+  /** The number of the place, which is in the ids of its READs and WRITEs. */
   private long serial;
 
   private int rewrites;
@@ -110,17 +110,17 @@ public final class Put extends Operation {
     object.build(key, value);
   }
 
-  /** It is done only where the key has no value. To be called behind {@link #build}. */
+  /** Makes the put conditional: the key must have no value. To be called after {@link #build}. */
   public void onlyIfAbsent() {
     object.condition = Message.FLAG_IF_ABSENT;
   }
 
-  /** It is done only where the key has this value. To be called behind {@link #build}. */
+  /** Makes the put conditional: the key must have this value. To be called after {@link #build}. */
   public void onlyIfEqual(MemorySegment expected) {
     object.onlyIfEqual(expected);
   }
 
-  /** Its condition does not hold, as is known without the server. In the place of {@code begin}. */
+  /** Ends the put as one whose condition does not hold. To be called instead of {@link #begin}. */
   public void conflictAtOnce() {
     object.condition = Message.FLAG_IF_EQUAL;
     conflict = true;
@@ -208,7 +208,7 @@ public final class Put extends Operation {
     }
   }
 
-  /** Whether {@code other} has a place in the same log before this one's and was not posted yet. */
+  /** Whether the server was not told yet of {@code other}, whose place precedes this put's. */
   boolean follows(Put other) {
     return other.stalled
         && other.isUnposted()
@@ -259,7 +259,7 @@ public final class Put extends Operation {
     }
   }
 
-  /** The server knows of the place: the lease may be done with. */
+  /** Tells the lease that the server knows of the place. */
   private void placed() {
     session.leases.placed(head, object.padded);
   }
@@ -358,7 +358,7 @@ public final class Put extends Operation {
       return;
     }
     step = Step.PUBLISHED;
-    // This stands behind the publish, so that it costs this put nothing.
+    // After the publish, because the server works on it meanwhile.
     placed();
   }
 
@@ -481,7 +481,7 @@ public final class Put extends Operation {
     }
     step = Step.POST_ANNOUNCED_WRITE;
     postAnnouncedWrite();
-    // Not before: an announcement may wait at the server, where its lease must not have ended.
+    // Only now: while an announcement waits at the server its lease must not end.
     placed();
   }
 
@@ -516,7 +516,7 @@ public final class Put extends Operation {
       return;
     }
     if (status != Status.REMOTE_ACCESS) {
-      // Where the server is told of an object that is not there, it says so.
+      // The server refuses a PUBLISH of an object that was not written.
       writeRefused = status;
     } else if (session != null) {
       onPlaceRevoked();
@@ -526,10 +526,10 @@ public final class Put extends Operation {
   /** The WRITE was refused, because the key to WRITE with is none any more. */
   private void onPlaceRevoked() {
     if (announces) {
-      // Nobody revokes what was announced, so this is a device that ends: what it did is not known.
+      // The server revokes no announced place, so the device is ending, and the outcome unknown.
       session.fail("a WRITE to a place that was announced was refused");
     } else {
-      // The server decides: it publishes nothing that is not whole.
+      // The server still decides: it publishes only a whole object.
       dropLease();
     }
   }
@@ -537,7 +537,7 @@ public final class Put extends Operation {
   /** A READ of this operation completed. */
   public void onRead(long ofSerial) {
     if (ofSerial != serial || step != Step.READING_ROOT || !session.ready()) {
-      // Where the connection ended, what becomes of the put is told with that.
+      // When the connection ended, onSessionLost decides what becomes of the put.
       return;
     }
     long incarnation = Root.incarnation(object.memory, object.rootAt());
@@ -601,7 +601,7 @@ public final class Put extends Operation {
     };
   }
 
-  /** What is announced is decided by the WRITE, which may land until the server notices the end. */
+  /** The WRITE decides an announced put, and may land until the server notices the end. */
   @Override
   protected boolean isDecidedByItsRequest() {
     return switch (step) {

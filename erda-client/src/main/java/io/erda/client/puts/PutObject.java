@@ -16,8 +16,8 @@ import io.erda.rdma.MemoryRegion;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The object of a put or a delete, built once in registered memory of its own, and for which value
- * of its key it is done. The memory is used again for the next put of the slot.
+ * The object of a put or a delete, built once in registered memory of its own, and the condition of
+ * the put. The memory is used again for the next put of the slot.
  */
 final class PutObject {
   /** Where the object lies in its memory. */
@@ -47,7 +47,7 @@ final class PutObject {
   int keyLength;
   int valueLength;
 
-  /** For which values of the key it is done: 0 for all, or one of {@link Message}'s flags. */
+  /** The condition of the put: 0 for none, or one of {@link Message}'s flags. */
   int condition;
 
   /** Length and hash of the value that the key has to have, if it has to have one. */
@@ -86,7 +86,7 @@ final class PutObject {
     faults.surface();
   }
 
-  /** It is done only where the key has this value. To be called behind {@link #build}. */
+  /** Makes the put conditional: the key must have this value. To be called after {@link #build}. */
   void onlyIfEqual(MemorySegment expected) {
     condition = Message.FLAG_IF_EQUAL;
     expectedLength = Math.toIntExact(expected.byteSize());

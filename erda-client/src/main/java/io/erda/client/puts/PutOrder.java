@@ -19,7 +19,7 @@ public final class PutOrder {
     this.outcomes = outcomes;
   }
 
-  /** All puts there are from now on, those of before among them. */
+  /** Sets all puts of the client, those that were set before among them. */
   public void set(Put[] all) {
     puts = all;
   }
@@ -38,7 +38,7 @@ public final class PutOrder {
     return null;
   }
 
-  /** The number of what is submitted, or takes its place, now. */
+  /** The number of the put that is submitted, or takes its place, now. */
   long next() {
     return ++last;
   }
