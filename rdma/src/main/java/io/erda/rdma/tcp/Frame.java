@@ -1,8 +1,6 @@
 package io.erda.rdma.tcp;
 
 import io.erda.rdma.Device;
-import io.erda.rdma.rings.QueueLayout;
-import io.erda.rdma.rings.Ring;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -117,10 +115,6 @@ final class Frame {
         : "payloads end with their last fields";
     assert PRIVATE_DATA + Device.PRIVATE_DATA_MAX <= HANDSHAKE_BYTES_MAX
         : "a frame of a handshake takes the longest private data";
-    assert DATA_BYTES_MAX <= QueueLayout.MESSAGE_BYTES_MAX
-            && WINDOW_BYTES + Ring.recordBytes(DATA_BYTES_MAX) + Ring.HEADER_BYTES
-                <= QueueLayout.RING_BYTES
-        : "a ring takes a window of messages wherever its positions stand";
   }
 
   private Frame() {}
