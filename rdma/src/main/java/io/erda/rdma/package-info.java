@@ -5,7 +5,8 @@
  * the words inside one READ arrive in any order; an 8-aligned word is never torn when source and
  * destination agree mod 8; the receiver of a SEND sees the WRITEs posted before it on the same
  * queue pair; once a queue pair is closed by its owner, of its work only the messages that the
- * responder had claimed take effect ({@link io.erda.rdma.Claims}), and later completions are errors.
+ * responder had claimed take effect ({@link io.erda.rdma.Claims}), and later completions are
+ * errors.
  *
  * <p>Read {@link io.erda.rdma.Device} first, then {@link io.erda.rdma.QueuePair} and {@link
  * io.erda.rdma.Work}, the request that is posted. {@link io.erda.rdma.Claims} says which messages
