@@ -216,6 +216,8 @@ class BackupCommandTest {
         shell("printf '{\"key\":\"a\",\"value\":\"1\"}\\n\\n{\"key\":\"b\"}\\n' | erda import");
     assertOneLine(ended, 1, "line 3: it has no value; 1 keys were stored before");
     assertArrayEquals("1".getBytes(UTF_8), client.get("a".getBytes(UTF_8)));
+    Ended cut = shell("printf '{\"key\":\"a\",\"value\":\"1\"}\\n{\"key\":\"b\",\"val' | erda import");
+    assertOneLine(cut, 1, "erda: line 2: it ends before its object does: was it cut?; 1 keys");
     Ended endless = shell("head -c 200000000 /dev/zero | erda import");
     assertOneLine(endless, 1, "line 1: it is longer than");
   }
@@ -231,13 +233,13 @@ class BackupCommandTest {
     }
     Path file = Files.writeString(directory.resolve("lines"), lines + "{\"key\":1}\n");
     Ended ended = shell("erda import " + file);
-    assertOneLine(ended, 1, "line 300: 'key' is no string; 200 keys were stored before");
+    assertOneLine(ended, 1, file + ", line 300: 'key' is no string; 200 keys were stored before");
     assertNotNull(client.get(key(299)));
     Path refused =
         Files.writeString(
             directory.resolve("refused"),
             lines + "{\"key\":\"%s\",\"value\":\"\"}\n".formatted("k".repeat(70_000)));
-    assertOneLine(shell("erda import " + refused), 1, "erda: line 300: key of 70000 bytes");
+    assertOneLine(shell("erda import " + refused), 1, refused + ", line 300: key of 70000 bytes");
   }
 
   /** Found by a review: the line behind it was counted as stored before, and none was named. */
@@ -250,7 +252,7 @@ class BackupCommandTest {
     }
     Path file = Files.writeString(directory.resolve("lines"), lines);
     Ended ended = shell("erda import " + file);
-    assertOneLine(ended, 1, "erda: line 4: key of 70000 bytes");
+    assertOneLine(ended, 1, file + ", line 4: key of 70000 bytes");
     assertOneLine(ended, 1, "; 3 keys were stored before it, and 1 behind it");
     assertNotNull(client.get(key(3)));
     assertNotNull(client.get(key(5)));

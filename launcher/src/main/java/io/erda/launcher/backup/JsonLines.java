@@ -8,6 +8,7 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.core.io.JsonEOFException;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -113,7 +114,7 @@ public final class JsonLines {
       }
       require(in.nextToken() == null, "something follows the object");
     } catch (JacksonException e) {
-      throw new MalformedException(e.getOriginalMessage());
+      throw new MalformedException(inWords(e, new String(line, 0, length, UTF_8)));
     } catch (CharacterCodingException e) {
       throw new MalformedException("it is no text in UTF-8");
     } catch (IOException e) {
@@ -122,6 +123,15 @@ public final class JsonLines {
     require(key != null && key.length > 0, "it has no key");
     require(value != null, "it has no value");
     return new Entry(key, value);
+  }
+
+  /** What is wrong with a line, without the words of the library that reads it. */
+  private static String inWords(JacksonException e, String line) {
+    boolean atItsEnd =
+        e instanceof JsonEOFException || e.getLocation().getCharOffset() >= line.length();
+    return atItsEnd
+        ? "it ends before its object does: was it cut?"
+        : "it is no JSON at character " + Math.max(1, e.getLocation().getColumnNr());
   }
 
   /** A decoder for UTF-8 that reports errors instead of replacing bytes. */

@@ -83,8 +83,13 @@ public final class ImportCommand implements Callable<Integer> {
     return file == null || file.toString().equals("-");
   }
 
+  /** What a message calls a line, before its number: with the name of its file. */
+  private String lineOf() {
+    return isStandardInput() ? "line" : file + ", line";
+  }
+
   private long store(ErdaClient client, InputStream in, TerminalProgress progress) {
-    Storing storing = new Storing(client, "line");
+    Storing storing = new Storing(client, lineOf());
     long number = 0;
     try {
       while (true) {
@@ -105,7 +110,10 @@ public final class ImportCommand implements Callable<Integer> {
     } catch (JsonLines.MalformedException e) {
       storing.flush();
       throw new UserError(
-          "line " + number + ": " + e.getMessage() + Storing.storedBefore(storing.stored()), 1, e);
+          "%s %d: %s%s"
+              .formatted(lineOf(), number, e.getMessage(), Storing.storedBefore(storing.stored())),
+          1,
+          e);
     } catch (IOException e) {
       storing.flush();
       throw new UserError(

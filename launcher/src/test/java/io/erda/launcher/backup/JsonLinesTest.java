@@ -66,8 +66,10 @@ class JsonLinesTest {
       {"{\"key\":\"k\",\"value\":\"v\",\"ttl\":\"1\"}", "'ttl' is not known"},
       {"{\"key64\":\"?\",\"value\":\"v\"}", "not Base64"},
       {"{\"key\":\"\\ud800\",\"value\":\"v\"}", "surrogate"},
-      {"{\"key\":\"k\",\"value\":\"v\"} x", ""},
-      {"{\"key\":\"k\",\"value\":\"v", ""},
+      {"{\"key\":\"k\",\"value\":\"v\"} x", "no JSON at character 25"},
+      {"x", "no JSON at character 1"},
+      {"{\"key\":\"a\tb\",\"value\":\"v\"}", "no JSON at character 10"},
+      {"{\"key\":\"\\q\",\"value\":\"v\"}", "no JSON at character 10"},
       {"{\"key\":\"k\",\"value\":\"v\"}{}", "something follows"},
     };
     for (String[] each : wrong) {
@@ -75,6 +77,18 @@ class JsonLinesTest {
           assertThrows(JsonLines.MalformedException.class, () -> entry(each[0]), each[0])
               .getMessage();
       assertTrue(said.contains(each[1]) && !said.contains("\n"), each[0] + ": " + said);
+    }
+  }
+
+  /** As a file of lines ends whose writer was killed, or whose disk was full. */
+  @Test
+  void aLineThatIsCutAnywhereSaysSoInWordsOfOurs() {
+    String whole = "{\"key\":\"schl\u00fc\\nssel\",\"value64\":\"AA==\"}";
+    for (int i = 1; i < whole.length(); i++) {
+      String cut = whole.substring(0, i);
+      String said =
+          assertThrows(JsonLines.MalformedException.class, () -> entry(cut), cut).getMessage();
+      assertEquals("it ends before its object does: was it cut?", said, cut);
     }
   }
 
