@@ -1,6 +1,7 @@
 package io.erda.client;
 
 import io.erda.protocol.ErdaException;
+import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.Collections;
@@ -22,6 +23,10 @@ import java.util.Map;
  * while a server runs and while none does. Puts, deletes, figures and cleaning are {@link
  * ErdaException.ReadOnly}.
  *
+ * <p>A path may have a question mark where a file of that name is there, or a slash follows it:
+ * {@code erda+shm:/srv/what?/}. Otherwise what is behind the question mark is a parameter, and one
+ * that is not known is refused.
+ *
  * <p>Behind host and port may stand parameters of the device, {@code ?name=value&name=value}: they
  * name files, and never hold a secret themselves.
  */
@@ -41,13 +46,13 @@ public sealed interface ErdaUri {
     }
 
     /**
-     * The URI. When the name of a directory ends with {@code ?read-only} a slash follows it, so
-     * that it is not taken for the option.
+     * The URI. When the path has a question mark a slash follows it, so that what is behind the
+     * question mark is not taken for a parameter.
      */
     @Override
     public String toString() {
       String path = data.toString();
-      return SHM + path + (readOnly ? READ_ONLY : path.endsWith(READ_ONLY) ? "/" : "");
+      return SHM + path + (path.indexOf('?') < 0 ? "" : "/") + (readOnly ? READ_ONLY : "");
     }
   }
 
@@ -154,9 +159,31 @@ public sealed interface ErdaUri {
       throw bad(uri, " (a path of this host, no host name)");
     }
     try {
+      requireNoParameters(uri, path);
       return Path.of(path);
     } catch (InvalidPathException e) {
       throw bad(uri, " (" + e.getReason() + ")");
+    }
+  }
+
+  /**
+   * Requires that a question mark in the path belongs to the name of a file: of one that is there,
+   * or that a slash ends.
+   */
+  private static void requireNoParameters(String uri, String path) {
+    int question = path.lastIndexOf('?');
+    int slash = path.indexOf('/', question + 1);
+    boolean ofName =
+        question < 0
+            || path.endsWith("/")
+            || Files.exists(Path.of(slash < 0 ? path : path.substring(0, slash)));
+    if (!ofName) {
+      throw bad(
+          uri,
+          " (erda+shm: has one parameter, read-only, and not '"
+              + path.substring(path.indexOf('?') + 1)
+              + "'; no such file is there either: a slash behind a name that has a question mark"
+              + " says that it is one)");
     }
   }
 

@@ -5,10 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.protocol.ErdaException;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class ErdaUriTest {
   /** A directory may be called as a client's wish is written. */
@@ -18,6 +21,33 @@ class ErdaUriTest {
       ErdaUri.Shm odd = new ErdaUri.Shm(Path.of("/srv/q?read-only"), readOnly);
       assertEquals(odd, ErdaUri.parse(odd.toString()));
     }
+  }
+
+  /** Found by a review: {@code ?bogus=1} was a part of the path, and no server was there. */
+  @Test
+  void anUnknownParameterOfSharedMemoryIsNoPartOfThePath(@TempDir Path directory)
+      throws IOException {
+    String[] wrong = {
+      "?bogus=1", "?", "?bogus", "?read-only=1", "?read-only&bogus=1", "?secret-file=/etc/secret"
+    };
+    for (String each : wrong) {
+      String uri = "erda+shm:" + directory + each;
+      ErdaException.BadArgument e =
+          assertThrows(ErdaException.BadArgument.class, () -> ErdaUri.parse(uri), uri);
+      String unknown = each.substring(1);
+      assertTrue(
+          e.getMessage().contains("has one parameter, read-only, and not '" + unknown + "'"),
+          e.getMessage());
+    }
+    Path odd = Files.createDirectory(directory.resolve("a?bogus=1"));
+    for (String each : new String[] {"", "/", "/data"}) {
+      Path path = Path.of(odd + each);
+      assertEquals(new ErdaUri.Shm(path), ErdaUri.parse("erda+shm:" + odd + each));
+      assertEquals(
+          new ErdaUri.Shm(path, true), ErdaUri.parse("erda+shm:" + odd + each + "?read-only"));
+    }
+    ErdaUri.Shm absent = new ErdaUri.Shm(directory.resolve("b?c"));
+    assertEquals(absent, ErdaUri.parse(absent.toString()));
   }
 
   @Test
@@ -94,7 +124,7 @@ class ErdaUriTest {
   }
 
   @Test
-  void directoryWithoutAServer(@org.junit.jupiter.api.io.TempDir Path directory) {
+  void directoryWithoutAServer(@TempDir Path directory) {
     for (Path data : new Path[] {directory, directory.resolve("none")}) {
       ErdaException.Unavailable e =
           assertThrows(
