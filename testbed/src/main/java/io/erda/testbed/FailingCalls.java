@@ -19,26 +19,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code testbed/failing-calls}: makes single system calls of Erda's programs fail, with strace.
+ * {@code testbed/failing-calls}: makes single system calls of Erda's programs fail, with strace. The
+ * script has the help.
  */
-@Command(
-    name = "testbed/failing-calls",
-    mixinStandardHelpOptions = true,
-    description = {
-      "Let a system call of a program fail: of a server that serves or starts, of clean, import,"
-          + " export, backup, restore and verify; the n-th, or the n-th and all later ones.",
-      "A server is then started again without that, and every key must have what was acknowledged."
-          + " Nothing may hang, end without saying why, or say what no user understands. strace is"
-          + " needed."
-    },
-    footer = {
-      "",
-      "Exit code 1 when something was wrong; a line says how to see it again.",
-      "",
-      "  testbed/failing-calls --short",
-      "  testbed/failing-calls --runs 2000",
-      "  testbed/failing-calls --seed 7 --only 312 --call fsync/fdatasync:EIO:3+"
-    })
+@Command(name = "testbed/failing-calls")
 public final class FailingCalls implements Callable<Integer> {
   private static final int SHORT_SECONDS = 60;
   private static final long TELL_NS = 60_000_000_000L;

@@ -20,33 +20,10 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code testbed/powercuts}, which builds the guest and starts this class. */
-@Command(
-    name = "testbed/powercuts",
-    mixinStandardHelpOptions = true,
-    sortOptions = false,
-    usageHelpAutoWidth = true,
-    description = {
-      "Cuts the power of an emulated machine while a store in it is created, recovered, cleaned,"
-          + " doubled and put into, and checks that it opens by itself and has every acknowledged"
-          + " key.",
-      "",
-      "Each session has a new disk. Stores are opened on it by servers and embedded, with --promise"
-          + " power and without, and verified between; the emulator is stopped at many moments and"
-          + " its disk copied, and killed in the end. A key that was acknowledged without the"
-          + " promise must be there once a store was opened with it. Copies are checked on the"
-          + " host, by verify at times and then by opening.",
-      ""
-    },
-    footer = {
-      "",
-      "Exit codes: 0 nothing was lost, 1 something was, 2 wrong usage, 75 no guest can be had"
-          + " here.",
-      "",
-      "  testbed/powercuts --short",
-      "  testbed/powercuts --cuts 300 --seed 1",
-      "  testbed/powercuts --cuts 50 --fs dax --erda ../other-tree"
-    })
+/**
+ * {@code testbed/powercuts}, which builds the guest and starts this class. The script has the help.
+ */
+@Command(name = "testbed/powercuts", sortOptions = false, usageHelpAutoWidth = true)
 public final class PowerCuts implements Callable<Integer>, Session.Inspector {
   /** The exit code when nothing could be tested. */
   private static final int NO_GUEST = 75;
