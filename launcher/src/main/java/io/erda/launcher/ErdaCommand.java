@@ -70,6 +70,9 @@ final class ErdaCommand implements Runnable {
       List.of(
           ClasspathCommand.class, ShellCommand.class, CompletionCommand.class, HelpCommand.class);
 
+  /** The command of the laboratory that a newcomer runs first. */
+  private static final String FIRST = "quickstart";
+
   private static final String SUFFIX = "Command";
 
   @Spec private CommandSpec spec;
@@ -106,7 +109,12 @@ final class ErdaCommand implements Runnable {
 
   /** All commands, in the order in which help shows them. */
   static List<Class<?>> all() {
-    return Stream.of(OF_STORES, provided(), OF_THE_COMMAND_LINE).flatMap(List::stream).toList();
+    List<Class<?>> others = provided();
+    List<Class<?>> first = others.stream().filter(type -> name(type).equals(FIRST)).toList();
+    return Stream.of(first, OF_STORES, others, OF_THE_COMMAND_LINE)
+        .flatMap(List::stream)
+        .distinct()
+        .toList();
   }
 
   /** Whether a command is provided by another module. */

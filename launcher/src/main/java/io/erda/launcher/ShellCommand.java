@@ -15,8 +15,9 @@ import picocli.CommandLine.Spec;
     description = {
       "Take commands, a line each, without starting a JVM for each of them.",
       "They are those of the command line, without ./erda and, where a store is named here, without"
-          + " --uri; each value has a line. Those that measure with YCSB, server and classpath are"
-          + " not among them. 'help' shows them, 'exit' or Ctrl-D ends the shell."
+          + " --uri; each value has a line. Those that measure and test Erda, server and classpath"
+          + " are not among them, because they need JVMs of their own. 'help' shows them, 'exit' or"
+          + " Ctrl-D ends the shell."
     },
     footer = {
       "",

@@ -94,6 +94,9 @@ final class Terminals {
   private static Completer completer() {
     String[] none = {};
     var spec = ErdaCommand.commandLine(none).getCommandSpec();
+    List.copyOf(spec.subcommands().keySet()).stream()
+        .filter(command -> !Shell.isOfShells(command))
+        .forEach(spec::removeSubcommand);
     return (LineReader reader, ParsedLine line, List<Candidate> candidates) -> {
       List<CharSequence> found = new ArrayList<>();
       AutoComplete.complete(

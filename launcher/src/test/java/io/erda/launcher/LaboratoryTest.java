@@ -47,6 +47,16 @@ class LaboratoryTest {
     }
   }
 
+  /** With the provider that is missing, the laboratory's own are on the class path of tests. */
+  @Test
+  void helpBeginsWithWhatANewcomerDoesFirst() {
+    StringWriter out = new StringWriter();
+    assertEquals(0, run(out, new StringWriter(), "--help"));
+    String commands = out.toString().replaceFirst("(?s).*Commands:\\R *", "");
+    assertTrue(commands.startsWith("quickstart "), commands);
+    assertEquals(2, commands.split("(?m)^ *quickstart ", -1).length, commands);
+  }
+
   @Test
   void aCommandThatIsNoneIsTold() {
     StringWriter err = new StringWriter();

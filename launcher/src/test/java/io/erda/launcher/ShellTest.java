@@ -113,10 +113,34 @@ class ShellTest {
   @Test
   void whatMeasuresAndWhatServesIsNotForAShell() throws IOException {
     for (String each :
-        List.of("server --data x", "quickstart", "ycsb load", "eval run floor", "classpath")) {
+        List.of(
+            "server --data x",
+            "quickstart",
+            "ycsb load",
+            "eval run floor",
+            "simulate",
+            "torture",
+            "classpath")) {
       assertEquals(2, run(each + "\n"), each);
+      String command = each.split(" ")[0];
+      assertTrue(
+          err.toString().contains("erda: it needs a JVM of its own, not a shell's: ./erda " + command),
+          err.toString());
     }
-    assertTrue(err.toString().contains("erda: not in a shell: ./erda ycsb"), err.toString());
+  }
+
+  /** Tab offered them. */
+  @Test
+  void whatIsNotForAShellIsNotCompleted() throws IOException {
+    ByteArrayOutputStream shown = new ByteArrayOutputStream();
+    ByteArrayInputStream typed =
+        new ByteArrayInputStream("simu\t\rserv\t\rexit\r".getBytes(UTF_8));
+    try (Terminal terminal =
+        TerminalBuilder.builder().system(false).streams(typed, shown).type("ansi").build()) {
+      assertEquals(0, Terminals.interact(shell(), terminal, null));
+    }
+    assertTrue(err.toString().contains("no such command: 'simu'"), err + "\n" + shown);
+    assertTrue(err.toString().contains("no such command: 'serv'"), err + "\n" + shown);
   }
 
   /** The lines that follow would be the value. */
