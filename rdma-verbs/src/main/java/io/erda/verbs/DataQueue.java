@@ -167,7 +167,7 @@ final class DataQueue {
             works.length[at],
             type);
       }
-      default ->
+      case Opcode.WRITE, Opcode.WRITE_IMM ->
           post(
               write,
               works,
@@ -177,6 +177,7 @@ final class DataQueue {
               0,
               works.length[at],
               true);
+      default -> throw new IllegalArgumentException("data of opcode " + works.opcode(work));
     }
   }
 

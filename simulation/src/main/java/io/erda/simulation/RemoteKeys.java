@@ -54,7 +54,8 @@ final class RemoteKeys {
     return switch (opcode) {
       case Opcode.READ, Opcode.FLUSH -> Access.REMOTE_READ;
       case Opcode.COMPARE_AND_SWAP -> Access.REMOTE_ATOMIC;
-      default -> Access.REMOTE_WRITE;
+      case Opcode.WRITE, Opcode.WRITE_IMM, Opcode.ATOMIC_WRITE -> Access.REMOTE_WRITE;
+      default -> throw new IllegalArgumentException("an operation of opcode " + opcode);
     };
   }
 }

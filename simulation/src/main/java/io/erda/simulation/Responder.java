@@ -188,14 +188,14 @@ final class Responder {
     switch (work.opcode) {
       case Opcode.FLUSH -> OneSidedEffects.flush(work, hops.model.ddio());
       case Opcode.ATOMIC_WRITE -> count(work, OneSidedEffects.storeWord(work));
-      default -> {
-        assert work.opcode == Opcode.COMPARE_AND_SWAP : work.opcode;
+      case Opcode.COMPARE_AND_SWAP -> {
         long was = OneSidedEffects.loadWord(work);
         if (was == work.expected) {
           count(work, OneSidedEffects.storeWord(work));
         }
         OneSidedEffects.returnWord(work, was);
       }
+      default -> throw new IllegalArgumentException(work.toString());
     }
   }
 

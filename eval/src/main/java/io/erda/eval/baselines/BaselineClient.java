@@ -331,6 +331,8 @@ public final class BaselineClient implements AutoCloseable {
       if (--outstanding == 0) {
         written();
       }
+    } else {
+      throw new IllegalStateException("nobody posted work of opcode " + opcode);
     }
   }
 

@@ -121,7 +121,8 @@ final class TcpQueuePair implements QueuePair {
       case Opcode.SEND -> Frame.HEADER_BYTES + Frame.padded(work.length);
       case Opcode.FLUSH -> Frame.HEADER_BYTES + Frame.FLUSH_BYTES;
       case Opcode.ATOMIC_WRITE -> Frame.HEADER_BYTES + Frame.ATOMIC_WRITE_BYTES;
-      default -> Frame.HEADER_BYTES + Frame.COMPARE_AND_SWAP_BYTES;
+      case Opcode.COMPARE_AND_SWAP -> Frame.HEADER_BYTES + Frame.COMPARE_AND_SWAP_BYTES;
+      default -> throw new IllegalArgumentException(work.toString());
     };
   }
 

@@ -13,6 +13,7 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
@@ -63,6 +64,11 @@ public abstract class ForwardingDevice implements Device {
   }
 
   @Override
+  public boolean readsOnly() {
+    return device.readsOnly();
+  }
+
+  @Override
   public boolean readsOutlivePeer() {
     return device.readsOutlivePeer();
   }
@@ -105,6 +111,11 @@ public abstract class ForwardingDevice implements Device {
   @Override
   public void onRefusal(RefusalListener listener) {
     device.onRefusal(listener);
+  }
+
+  @Override
+  public void onFailure(Consumer<Throwable> listener) {
+    device.onFailure(listener);
   }
 
   @Override
