@@ -34,9 +34,12 @@ public final class Cleaner {
 
   /** Is told when a cleaning begins and ends. */
   public interface Listener {
-    void began(Region victim);
+    /** Ignores all cleanings. */
+    Listener NONE = new Listener() {};
 
-    void ended(Ended ended);
+    default void began(Region victim) {}
+
+    default void ended(Ended ended) {}
   }
 
   /**
@@ -48,14 +51,6 @@ public final class Cleaner {
    */
   public record Ended(Region victim, boolean freed, long bytesLive, long bytesCopied, int rounds) {}
 
-  private static final class Nobody implements Listener {
-    @Override
-    public void began(Region victim) {}
-
-    @Override
-    public void ended(Ended ended) {}
-  }
-
   private final LogStore log;
   private final LinkedRegions linked;
   private final FileSupply files;
@@ -63,6 +58,7 @@ public final class Cleaner {
   private final LogGeometry geometry;
   private final Entries entries;
   private final Writers writers;
+  private final Listener listener;
   private final CleanerOptions options;
   private final LiveBytes live;
   private final Victims victims;
@@ -76,7 +72,6 @@ public final class Cleaner {
   /** By head: whether a client waits for space. */
   private final boolean[] urgent;
 
-  private Listener listener = new Nobody();
   private long nextLookNs;
   private Cleaning cleaning;
   private boolean resumes;
@@ -96,9 +91,15 @@ public final class Cleaner {
 
   /**
    * @param live kept up to date by the code that stores words
+   * @param listener is told of cleanings
    */
   public Cleaner(
-      LogStore log, Entries entries, LiveBytes live, Writers writers, CleanerOptions options) {
+      LogStore log,
+      Entries entries,
+      LiveBytes live,
+      Writers writers,
+      Listener listener,
+      CleanerOptions options) {
     this.log = log;
     this.linked = log.linked();
     this.files = log.files();
@@ -106,6 +107,7 @@ public final class Cleaner {
     this.geometry = log.geometry();
     this.entries = entries;
     this.writers = writers;
+    this.listener = listener;
     this.options = options;
     this.live = live;
     this.victims = new Victims(linked, live);
@@ -116,11 +118,6 @@ public final class Cleaner {
     this.urgent = new boolean[geometry.heads()];
     this.resumes = space.interrupted() != null;
     space.reserveRegions(options.enabled() ? 1 : 0);
-  }
-
-  /** Sets the listener that is told of cleanings. */
-  public void onCleaning(Listener newListener) {
-    listener = newListener;
   }
 
   /** Takes one step. Returns 0 when there was nothing to do. */

@@ -9,7 +9,6 @@ import io.erda.rdma.Device;
 import io.erda.rdma.DeviceProvider;
 import io.erda.rdma.Listener;
 import io.erda.server.engine.service.ServerCore;
-import io.erda.server.engine.store.StoreEngine;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
@@ -33,9 +32,16 @@ public final class ErdaServer implements AutoCloseable {
   private final List<String> uris;
   private final OpenedStore store;
   private final ServerThread server;
+  private final ReadOnlyNews news;
   private final Failures failures;
 
-  private ErdaServer(List<String> uris, OpenedStore store, ServerThread server, Failures failures) {
+  private ErdaServer(
+      List<String> uris,
+      OpenedStore store,
+      ServerThread server,
+      ReadOnlyNews news,
+      Failures failures) {
+    this.news = news;
     this.failures = failures;
     this.uris = List.copyOf(uris);
     this.store = store;
@@ -62,14 +68,15 @@ public final class ErdaServer implements AutoCloseable {
     List<Device> others = new ArrayList<>();
     Failures failures = new Failures();
     ServerLog log = null;
+    Serving serving = null;
     try {
       if (options.log() != null) {
         log = new ServerLog(options.log(), System::nanoTime, failures);
         store.shm().onRefusal(log);
       }
-      List<Served> served = new ArrayList<>();
+      List<Serving.Port> ports = new ArrayList<>();
       String shm = data.resolve(Protocol.SHM_DIRECTORY).toString();
-      served.add(new Served(store.shm(), listen(store.shm(), shm)));
+      ports.add(new Serving.Port(store.shm(), listen(store.shm(), shm)));
       List<String> uris = new ArrayList<>();
       uris.add(new ErdaUri.Shm(data.toAbsolutePath()).toString());
       for (Listening each : options.listening()) {
@@ -80,24 +87,32 @@ public final class ErdaServer implements AutoCloseable {
           device.onRefusal(log);
         }
         Listener listener = listen(device, each.address());
-        served.add(new Served(device, listener));
+        ports.add(new Serving.Port(device, listener));
         uris.add(each.scheme() + "://" + listener.address());
       }
-      ServerLog logging = log;
-      ServerThread.Wiring wiring = engine -> core(engine, served, options, logging);
-      ServerCore core = wiring.over(store.engine());
-      ServedDevices devices = new ServedDevices(store.shm(), others);
+      serving =
+          new Serving(
+              options,
+              store,
+              new ServedDevices(store.shm(), others),
+              ports,
+              List.of(),
+              log,
+              failures,
+              System::nanoTime,
+              core -> core.figure("server.cpu.ns", ErdaServer::processCpuNs));
+      ServedStore served = serving.serve(store);
+      ServerCore core = served.core();
+      Steps steps = options.timed() ? new TimedSteps(core, System::nanoTime) : new Steps(core);
       if (log != null) {
         log.started(store, uris);
       }
-      Steps steps = new OwnSteps(core);
-      steps = options.timed() ? TimedSteps.of(steps, core, System::nanoTime) : steps;
-      return new ErdaServer(
-          uris,
-          store,
-          ServerThread.start(wiring, core, steps, devices, store, options, log, failures, false),
-          failures);
+      ServerThread server = ServerThread.start(serving, served, steps, error -> {}, false);
+      return new ErdaServer(uris, store, server, serving.news, failures);
     } catch (RuntimeException | Error e) {
+      if (serving != null) {
+        serving.watch.close();
+      }
       others.forEach(Device::close);
       store.closeUnserved();
       if (log != null) {
@@ -105,24 +120,6 @@ public final class ErdaServer implements AutoCloseable {
       }
       throw e;
     }
-  }
-
-  /** A device on which the store is served, and its listener. */
-  private record Served(Device device, Listener listener) {}
-
-  private static ServerCore core(
-      StoreEngine engine, List<Served> served, ServerOptions options, ServerLog log) {
-    ServerCore core =
-        new ServerCore(engine, ServerThread.serviceOptions(options), System::nanoTime);
-    for (Served each : served) {
-      listen(core, each.device(), each.listener());
-      each.device().figures().forEach(core::figure);
-    }
-    core.figure("server.cpu.ns", ErdaServer::processCpuNs);
-    if (log != null) {
-      core.onService(log);
-    }
-    return core;
   }
 
   private static Device open(Listening listening, ServerOptions options) {
@@ -153,16 +150,6 @@ public final class ErdaServer implements AutoCloseable {
       return device.listen(address);
     } catch (IOException e) {
       throw new ErdaException.Unusable("can't listen at " + address + ": " + e.getMessage(), e);
-    }
-  }
-
-  /** Registers the store with the device, which hardware may refuse. */
-  private static void listen(ServerCore core, Device device, Listener listener) {
-    try {
-      core.listen(device, listener);
-    } catch (IllegalStateException e) {
-      throw new ErdaException.Unusable(
-          "can't serve at " + listener.address() + ": " + e.getMessage(), e);
     }
   }
 
@@ -213,7 +200,7 @@ public final class ErdaServer implements AutoCloseable {
    * calls the listener at once.
    */
   public void onReadOnly(Consumer<String> listener) {
-    server.onReadOnly(listener);
+    news.onReadOnly(listener);
   }
 
   /**

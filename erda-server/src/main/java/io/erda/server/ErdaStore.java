@@ -13,13 +13,12 @@ import io.erda.rdma.Device;
 import io.erda.rdma.Listener;
 import io.erda.rdma.embedded.EmbeddedDevice;
 import io.erda.rdma.embedded.EmbeddedNetwork;
-import io.erda.server.engine.service.ServerCore;
-import io.erda.server.engine.store.StoreEngine;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongSupplier;
 
 /**
  * A store in the JVM of its clients; no other process can use it while it is open. Clients of an
@@ -75,48 +74,58 @@ public final class ErdaStore implements AutoCloseable {
     OpenedStore store = OpenedStore.open(data, options, OpenedStore.Purpose.HOLD);
     EmbeddedNetwork network = new EmbeddedNetwork(System::nanoTime);
     EmbeddedDevice device = network.device(options.counted(), options.writeLatencyNs());
+    Serving serving = null;
     try {
       Listener listener = device.listen(ADDRESS);
-      ServerThread.Wiring wiring = engine -> core(engine, device, listener, store.shm(), options);
-      ServerCore core = wiring.over(store.engine());
-      SharedSteps steps = new SharedSteps(core, device::wakeup);
-      ServedDevices devices = new ServedDevices(device, List.of());
-      // The server's thread sleeps as soon as it is idle, so that callers do the work.
+      serving = serving(store, device, listener, options, System::nanoTime, new Failures());
+      ServedStore served = serving.serve(store);
+      SharedSteps steps = new SharedSteps(served.core(), device::wakeup);
       ServerThread server =
           ServerThread.start(
-              wiring,
-              core,
-              steps,
-              devices,
-              store,
-              options.withPollingNs(0),
-              null,
-              new Failures(),
-              true);
+              serving, served, steps, error -> network.close(StepFailure.inWords(error)), true);
       device.onRing(steps::help);
-      server.onFailure(error -> network.close(StepFailure.inWords(error)));
       boolean publishesNow = device.isPlain() && !store.engine().waitsForDevice();
       return new ErdaStore(network, server, store, publishesNow ? steps : null);
     } catch (IOException | RuntimeException e) {
-      device.close();
-      store.closeUnserved();
+      closeUnserved(serving, device, store);
       throw new ErdaException.Unusable("can't serve " + data + ": " + e.getMessage(), e);
     } catch (Error e) {
-      device.close();
-      store.closeUnserved();
+      closeUnserved(serving, device, store);
       throw e;
     }
   }
 
-  private static ServerCore core(
-      StoreEngine engine, Device device, Listener listener, Device shm, ServerOptions options) {
-    ServerCore core =
-        new ServerCore(engine, ServerThread.serviceOptions(options), System::nanoTime);
-    core.listen(device, listener);
-    if (shm != null) {
-      core.countStrangersOf(shm);
+  private static void closeUnserved(Serving serving, Device device, OpenedStore store) {
+    if (serving != null) {
+      serving.watch.close();
     }
-    return core;
+    device.close();
+    store.closeUnserved();
+  }
+
+  /**
+   * What the server of an embedded store is made of.
+   *
+   * @param nanoTime the clock of its core
+   */
+  static Serving serving(
+      OpenedStore store,
+      EmbeddedDevice device,
+      Listener listener,
+      ServerOptions options,
+      LongSupplier nanoTime,
+      Failures failures) {
+    // The server's thread sleeps as soon as it is idle, so that callers do the work.
+    return new Serving(
+        options.withPollingNs(0),
+        store,
+        new ServedDevices(device, List.of()),
+        List.of(new Serving.Port(device, listener)),
+        store.shm() == null ? List.of() : List.of(store.shm()),
+        null,
+        failures,
+        nanoTime,
+        core -> {});
   }
 
   /** A new client of this store, for one thread. Close it when done. */

@@ -26,7 +26,6 @@ import io.erda.server.engine.files.KeptStop;
 import io.erda.server.engine.files.StoreFiles;
 import io.erda.server.engine.files.StoreGeometry;
 import io.erda.server.engine.files.StoreWishes;
-import io.erda.server.engine.files.TableGrowthOptions;
 import io.erda.server.engine.service.ServerCore;
 import io.erda.server.engine.store.StoreEngine;
 import io.erda.server.engine.store.StoreOpening;
@@ -107,8 +106,7 @@ record OpenedStore(
       CopyOnWrite.avoid(place.at("."));
       shm = takeOver(place, options, purpose);
       stop = KeptStop.of(directory);
-      StoreEngine engine =
-          opened(directory, creation, options.wishes(), options.promise(), options);
+      StoreEngine engine = opened(directory, creation, options.wishes(), options.promise());
       done = true;
       return new OpenedStore(data, place, files, directory, engine, counter, shm, firstStart);
     } catch (ErdaException.Full e) {
@@ -148,8 +146,8 @@ record OpenedStore(
    *
    * @throws ErdaException when that fails; then this one is unchanged
    */
-  OpenedStore again(ServerOptions options) {
-    StoreEngine engine = opened(directory, null, StoreWishes.NONE, null, options);
+  OpenedStore again() {
+    StoreEngine engine = opened(directory, null, StoreWishes.NONE, null);
     return new OpenedStore(data, place, files, directory, engine, counter, shm, firstStart);
   }
 
@@ -159,25 +157,14 @@ record OpenedStore(
    * @param wanted the requested promise; null for the one that the store has
    */
   private static StoreEngine opened(
-      MemoryDirectory directory,
-      StoreGeometry creation,
-      StoreWishes wishes,
-      Promise wanted,
-      ServerOptions options) {
-    StoreEngine engine;
+      MemoryDirectory directory, StoreGeometry creation, StoreWishes wishes, Promise wanted) {
     try {
-      engine = StoreOpening.open(directory, creation, wishes, wanted, new SecureRandom());
+      return StoreOpening.open(directory, creation, wishes, wanted, new SecureRandom());
     } catch (NoRoomToStoreException e) {
       throw new ErdaException.Full(ErdaException.Full.What.DISK, e.getMessage());
     } catch (FailedStoreException e) {
       throw new ErdaException.Unusable("the store can't be opened: " + e.getMessage(), e);
     }
-    TableGrowthOptions growth = TableGrowthOptions.DEFAULT;
-    engine
-        .growth()
-        .options(
-            new TableGrowthOptions(options.bucketsMax(), growth.stretchSlots(), growth.graceNs()));
-    return engine;
   }
 
   /**

@@ -1,15 +1,11 @@
 package io.erda.server;
 
-import io.erda.cleaner.CleanerOptions;
 import io.erda.pmem.FailedStoreException;
 import io.erda.pmem.FileErrors;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.JvmErrors;
 import io.erda.rdma.Poller;
-import io.erda.server.engine.service.Limits;
 import io.erda.server.engine.service.ServerCore;
-import io.erda.server.engine.service.ServiceOptions;
-import io.erda.server.engine.store.StoreEngine;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.List;
@@ -22,39 +18,22 @@ import java.util.function.Consumer;
  * its devices. Owns all that it is given.
  */
 final class ServerThread implements AutoCloseable {
-  /** Makes the core of a server over a store, on the server's devices. */
-  interface Wiring {
-    ServerCore over(StoreEngine engine);
-  }
-
   /** How often a full file system is checked for room. */
   private static final long ROOM_LOOK_NS = 1_000_000_000L;
 
-  private final Wiring wiring;
-  private final ServerOptions options;
+  private final Serving serving;
   private final Steps steps;
   private final ServedDevices devices;
-  private final DirectoryWatch watch;
-  private final long startedNs = System.nanoTime();
+  private final Consumer<Throwable> failureListener;
 
   // Used only by the server's thread, once it runs.
 
-  private ServerCore core;
-  private OpenedStore store;
-  private FileThreads files;
-
-  /** Null when puts do not wait for a device. */
-  private SyncThreads syncs;
-
-  private long nextRoomLookNs = startedNs;
-
-  /** Null when the server has no log. */
-  private final ServerLog log;
+  private ServedStore served;
+  private long nextRoomLookNs = System.nanoTime();
 
   private final Poller poller;
   private final AskedFigures askedFigures = new AskedFigures();
   private final CountDownLatch ended = new CountDownLatch(1);
-  private final Failures failures;
   private volatile boolean closing;
   private volatile Throwable failure;
 
@@ -62,7 +41,7 @@ final class ServerThread implements AutoCloseable {
    * The work of the thread. It and the final steps are made in advance, because the thread may get
    * no memory at its end.
    */
-  private final Runnable serving = this::begin;
+  private final Runnable serve = this::serve;
 
   /** The final steps, in order. */
   private final List<Runnable> ending = ending();
@@ -70,140 +49,56 @@ final class ServerThread implements AutoCloseable {
   /** The final steps that got no memory; other threads read this when the thread has ended. */
   private final boolean[] cutShort = new boolean[ending.size()];
 
-  // Guarded by this.
-
-  private String readOnlyReason;
-  private Consumer<String> readOnlyListener = reason -> {};
-  private Consumer<Throwable> failureListener = error -> {};
-
   private ServerThread(
-      Wiring wiring,
-      ServerCore core,
-      Steps steps,
-      ServedDevices devices,
-      OpenedStore store,
-      ServerOptions options,
-      ServerLog log,
-      Failures failures) {
-    this.log = log;
-    this.failures = failures;
-    this.wiring = wiring;
-    this.options = options;
+      Serving serving, ServedStore served, Steps steps, Consumer<Throwable> failureListener) {
+    this.serving = serving;
+    this.served = served;
     this.steps = steps;
-    this.devices = devices;
-    this.watch = new DirectoryWatch(store.place(), store.files(), devices::wakeup, failures);
-    use(store, core);
-    this.poller = new Poller(System::nanoTime, Poller.DEFAULT_SPIN_NS, options.pollingNs());
-  }
-
-  private void use(OpenedStore opened, ServerCore over) {
-    store = opened;
-    core = over;
-    files = new FileThreads(store.engine().log().geometry().heads(), failures);
-    syncs = syncs();
-    core.fileWork(files);
-    core.whereabouts(watch::loss);
-    if (syncs != null) {
-      core.syncs(syncs);
-    }
-    core.figure("pages.failures", files::failures);
-    addFigures();
-    core.onFull(this::becameFull);
-    core.onReadOnly(this::becameReadOnly);
-  }
-
-  private SyncThreads syncs() {
-    boolean done = false;
-    try {
-      SyncThreads threads =
-          store.engine().waitsForDevice() ? new SyncThreads(devices::wakeup, failures) : null;
-      done = true;
-      return threads;
-    } finally {
-      if (!done) {
-        files.close();
-      }
-    }
-  }
-
-  private void addFigures() {
-    Runtime runtime = Runtime.getRuntime();
-    core.figure("server.uptime.ns", () -> System.nanoTime() - startedNs);
-    core.figure("server.pid", ProcessHandle.current()::pid);
-    core.figure("server.heap.bytes", () -> runtime.totalMemory() - runtime.freeMemory());
-    core.text("server.version", ErdaVersion.ofBuild());
-    store.addFigures(core);
+    this.devices = serving.devices;
+    this.failureListener = failureListener;
+    this.poller =
+        new Poller(
+            System::nanoTime,
+            Poller.DEFAULT_SPIN_NS,
+            serving.options.pollingNs(),
+            new OtherCore()::take);
   }
 
   /**
-   * Starts the thread.
+   * Starts the thread. When that fails, the devices and the log are still the caller's.
    *
-   * @param wiring makes another core when the store has to be opened again
-   * @param steps of the core
-   * @param log is told that the store became read-only and that the server ended; null: none.
-   *     Closed at the end
-   * @param failures ends the server when a thread beside it failed
+   * @param served the store that is served first
+   * @param steps of its core
+   * @param failureListener is told the error that the server ends with, before the connections end
    * @param daemon whether the JVM may end while it runs, which has the effect of a kill on the
    *     store
    */
   static ServerThread start(
-      Wiring wiring,
-      ServerCore core,
+      Serving serving,
+      ServedStore served,
       Steps steps,
-      ServedDevices devices,
-      OpenedStore store,
-      ServerOptions options,
-      ServerLog log,
-      Failures failures,
+      Consumer<Throwable> failureListener,
       boolean daemon) {
-    ServerThread server =
-        new ServerThread(wiring, core, steps, devices, store, options, log, failures);
     boolean started = false;
+    ServerThread server;
     try {
-      core.prepareFigures();
+      server = new ServerThread(serving, served, steps, failureListener);
+      served.core().prepareFigures();
       Thread thread = new Thread(server::run, "erda-server");
       thread.setDaemon(daemon);
       thread.start();
       started = true;
     } finally {
       if (!started) {
-        server.endThreads();
-        server.watch.close();
+        served.endThreads();
+        serving.watch.close();
       }
     }
-    failures.onFirst(() -> {
+    serving.failures.onFirst(() -> {
       server.closing = true;
-      devices.wakeup();
+      server.devices.wakeup();
     });
     return server;
-  }
-
-  static ServiceOptions serviceOptions(ServerOptions options) {
-    ServiceOptions defaults = ServiceOptions.DEFAULT;
-    return new ServiceOptions(
-        options.connectionsMax(),
-        defaults.reservationIdleNs(),
-        defaults.extentBytesMax(),
-        options.pollingNs(),
-        options.cleaning()
-            ? defaults.cleaning().withLivePercent(options.livePercent())
-            : CleanerOptions.NEVER,
-        limits(options));
-  }
-
-  private static Limits limits(ServerOptions options) {
-    Quotas quotas = options.quotas();
-    Limits usual = Limits.of(options.connectionsMax());
-    return new Limits(
-        quotas.connectionsPerUser() == 0 ? usual.connectionsPerUser() : quotas.connectionsPerUser(),
-        quotas.leasedBytesPerClient() == 0
-            ? usual.leasedBytesPerClient()
-            : quotas.leasedBytesPerClient(),
-        quotas.leasedBytesPerUser(),
-        quotas.operationsPerClient() == 0
-            ? usual.operationsPerClient()
-            : quotas.operationsPerClient(),
-        quotas.operationsPerUser() == 0 ? usual.operationsPerUser() : quotas.operationsPerUser());
   }
 
   /** Waits until the server has ended. Returns why it failed, or null when it was closed. */
@@ -221,73 +116,9 @@ final class ServerThread implements AutoCloseable {
     return askedFigures.ask(timeout, devices::wakeup);
   }
 
-  private void becameFull(String reason) {
-    say(
-        Level.WARNING,
-        "there is no room for what is to be stored: puts and deletes are refused, gets go on, and"
-            + " all goes on by itself when there is room: "
-            + reason);
-  }
-
-  private void say(Level level, String text) {
-    if (log != null) {
-      log.say(level, text);
-    }
-  }
-
-  private void becameReadOnly(String reason) {
-    if (log != null) {
-      log.say(
-          Level.ERROR,
-          "the store is read-only now, gets go on: "
-              + reason
-              + "; when that is mended, start the server again");
-    }
-    Consumer<String> told;
-    synchronized (this) {
-      readOnlyReason = reason;
-      told = readOnlyListener;
-    }
-    told.accept(reason);
-  }
-
-  /**
-   * Sets the listener that is told once why the store takes no more puts; called at once when that
-   * has happened already.
-   */
-  void onReadOnly(Consumer<String> listener) {
-    String reason;
-    synchronized (this) {
-      readOnlyListener = listener;
-      reason = readOnlyReason;
-    }
-    if (reason != null) {
-      listener.accept(reason);
-    }
-  }
-
-  /**
-   * Sets the listener that is told the error that the server ends with, before the connections end;
-   * called at once when the server has failed already.
-   */
-  void onFailure(Consumer<Throwable> listener) {
-    Throwable failed;
-    synchronized (this) {
-      failureListener = listener;
-      failed = failure;
-    }
-    if (failed != null) {
-      listener.accept(failed);
-    }
-  }
-
   private void tellFailure() {
-    Consumer<Throwable> told;
-    synchronized (this) {
-      told = failureListener;
-    }
     if (failure != null) {
-      told.accept(failure);
+      failureListener.accept(failure);
     }
   }
 
@@ -311,7 +142,7 @@ final class ServerThread implements AutoCloseable {
 
   private void run() {
     try {
-      attempt(serving);
+      attempt(serve);
       for (int i = 0; i < ending.size(); i++) {
         cutShort[i] = attempt(ending.get(i)) instanceof OutOfMemoryError;
       }
@@ -320,25 +151,20 @@ final class ServerThread implements AutoCloseable {
     }
   }
 
-  private void begin() {
-    poller.onShared(new OtherCore()::take);
-    serve();
-  }
-
   private List<Runnable> ending() {
     return List.of(
         () -> askedFigures.end(),
         () -> steps.end(),
-        () -> files.close(),
-        () -> watch.close(),
+        () -> served.files().close(),
+        () -> serving.watch.close(),
         this::vouchForNoOther,
         this::endPublishing,
         this::tellFailure,
         () -> devices.closeOthers(),
         this::endService,
-        () -> store.close(),
+        () -> served.store().close(),
         () -> devices.close(),
-        this::endSyncs,
+        () -> served.endSyncs(),
         this::tellWhatIsToBeMended,
         this::sayEnd);
   }
@@ -346,18 +172,18 @@ final class ServerThread implements AutoCloseable {
   private void endPublishing() {
     if (failure == null) {
       // A thread beside the server's may have failed: the store still ends in order.
-      failure = failures.first();
-      core.finishPublishing();
+      failure = serving.failures.first();
+      served.core().finishPublishing();
     } else {
-      core.breakOff();
+      served.core().breakOff();
     }
   }
 
   private void endService() {
     if (devices.readsOutlivePeer()) {
-      core.leave();
+      served.core().leave();
     } else {
-      core.close();
+      served.core().close();
     }
   }
 
@@ -366,23 +192,19 @@ final class ServerThread implements AutoCloseable {
    * file that has the name now.
    */
   private void vouchForNoOther() {
-    if (store.files().lost() != null) {
-      store.engine().leaveNoRecord();
-    }
-  }
-
-  private void endSyncs() {
-    if (syncs != null) {
-      syncs.close();
+    if (served.store().files().lost() != null) {
+      served.store().engine().leaveNoRecord();
     }
   }
 
   private void tellWhatIsToBeMended() {
-    if (watch.loss() != null) {
-      failure = lost(watch.loss(), failure);
-    } else if (failure == null && core.readOnlyReason() != null && !core.isFull()) {
+    String loss = serving.watch.loss();
+    String readOnly = served.core().readOnlyReason();
+    if (loss != null) {
+      failure = lost(loss, failure);
+    } else if (failure == null && readOnly != null && !served.core().isFull()) {
       // The exit code tells that a problem must be solved before the next start.
-      failure = new ErdaException.ReadOnly("the store was read-only: " + core.readOnlyReason());
+      failure = new ErdaException.ReadOnly("the store was read-only: " + readOnly);
     }
   }
 
@@ -414,17 +236,19 @@ final class ServerThread implements AutoCloseable {
   }
 
   private void sayEnd() {
-    if (log != null && failure == null) {
+    ServerLog log = serving.log;
+    if (log == null) {
+      return;
+    }
+    if (failure == null) {
       log.say(Level.INFO, "ended");
-    } else if (log != null) {
+    } else {
       String ofFiles = FileErrors.explain(failure);
       log.say(
           Level.ERROR,
           "ended because it failed: " + (ofFiles == null ? JvmErrors.tell(failure) : ofFiles));
     }
-    if (log != null) {
-      log.close();
-    }
+    log.close();
   }
 
   /**
@@ -445,8 +269,8 @@ final class ServerThread implements AutoCloseable {
    */
   private void goOnWhereThereIsRoom() {
     long nowNs = System.nanoTime();
-    if (core.isFull() && nowNs - nextRoomLookNs >= 0) {
-      if (core.hasRoomAgain()) {
+    if (served.core().isFull() && nowNs - nextRoomLookNs >= 0) {
+      if (served.core().hasRoomAgain()) {
         steps.change(this::openedAgain);
       }
       nextRoomLookNs = System.nanoTime() + ROOM_LOOK_NS;
@@ -454,33 +278,27 @@ final class ServerThread implements AutoCloseable {
   }
 
   private ServerCore openedAgain() {
+    ServedStore before = served;
     // Nothing may store in it, or make a file for it, during recovery.
-    core.endConnections();
-    endThreads();
-    ServerCore before = core;
+    before.core().endConnections();
+    before.endThreads();
     OpenedStore again = null;
-    ServerCore next;
     try {
-      again = store.again(options);
-      before.releasePorts();
-      next = wiring.over(again.engine());
+      again = before.store().again();
+      before.core().releasePorts();
+      served = serving.serve(again);
     } catch (ErdaException.Full | FailedStoreException e) {
       if (again != null) {
         again.engine().abandon();
         again.engine().close();
       }
-      use(store, before);
-      return before;
+      return before.core();
     }
-    before.giveWay();
-    use(again, next);
-    say(Level.INFO, "there is room again: puts and deletes go on");
-    return next;
-  }
-
-  private void endThreads() {
-    files.close();
-    endSyncs();
+    before.core().giveWay();
+    if (serving.log != null) {
+      serving.log.say(Level.INFO, "there is room again: puts and deletes go on");
+    }
+    return served.core();
   }
 
   private void serve() {

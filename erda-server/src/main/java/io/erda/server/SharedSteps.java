@@ -31,7 +31,7 @@ import java.util.function.Supplier;
  * <p>Any thread may call {@link #help} and use a line of its own; the others are for the server's
  * thread.
  */
-final class SharedSteps implements Steps, LocalPublisher {
+final class SharedSteps extends Steps implements LocalPublisher {
   /** After this many steps for others a client leaves the rest to the server's thread. */
   private static final int HELPED_MAX = 8;
 
@@ -55,9 +55,6 @@ final class SharedSteps implements Steps, LocalPublisher {
 
   private static final long PAUSE_NS = 20_000;
 
-  /** Changed only during the turn of the server's thread. */
-  private ServerCore core;
-
   private final Runnable wakeup;
   private final AtomicInteger asked = new AtomicInteger();
 
@@ -73,7 +70,7 @@ final class SharedSteps implements Steps, LocalPublisher {
    * @param wakeup wakes the server's thread
    */
   SharedSteps(ServerCore core, Runnable wakeup) {
-    this.core = core;
+    super(core);
     this.wakeup = wakeup;
     // The JVM resolves the field at the first store, which may need the room that a stack lacks.
     this.failure = null;
@@ -217,11 +214,11 @@ final class SharedSteps implements Steps, LocalPublisher {
   }
 
   @Override
-  public int doWork() {
+  int doWork() {
     take();
     int work;
     try {
-      work = core.doWork();
+      work = super.doWork();
     } catch (Throwable e) {
       fail(e);
       throw e;
@@ -230,10 +227,10 @@ final class SharedSteps implements Steps, LocalPublisher {
   }
 
   @Override
-  public Map<String, Long> figures() {
+  Map<String, Long> figures() {
     take();
     try {
-      return core.figures();
+      return super.figures();
     } catch (Throwable e) {
       fail(e);
       throw e;
@@ -247,11 +244,11 @@ final class SharedSteps implements Steps, LocalPublisher {
   }
 
   @Override
-  public long arm() {
+  long arm() {
     take();
     long sleepNs;
     try {
-      sleepNs = core.arm() && core.doWork() == 0 ? core.sleepNsMax() : 0;
+      sleepNs = super.arm();
     } catch (Throwable e) {
       fail(e);
       throw e;
@@ -260,10 +257,10 @@ final class SharedSteps implements Steps, LocalPublisher {
   }
 
   @Override
-  public void change(Supplier<ServerCore> next) {
+  void change(Supplier<ServerCore> next) {
     take();
     try {
-      core = next.get();
+      super.change(next);
     } catch (Throwable e) {
       fail(e);
       throw e;
@@ -272,7 +269,7 @@ final class SharedSteps implements Steps, LocalPublisher {
   }
 
   @Override
-  public void end() {
+  void end() {
     rethrow(failure);
     take();
     asked.set(ENDED);

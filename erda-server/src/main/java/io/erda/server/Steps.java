@@ -4,34 +4,50 @@ import io.erda.server.engine.service.ServerCore;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** The steps by which a thread drives a server, and when it may sleep. */
-interface Steps {
-  /** Takes one step of the server. Returns 0 when there was nothing to do. */
-  int doWork();
+/**
+ * The steps by which the server's thread drives a server, and when it may sleep. Here no other
+ * thread takes any.
+ */
+class Steps {
+  /** Changed only by {@link #change}. */
+  protected ServerCore core;
 
-  /**
-   * The figures of the server, as {@link io.erda.server.engine.service.ServerCore#figures()} gives
-   * them. For the server's thread.
-   */
-  Map<String, Long> figures();
+  Steps(ServerCore core) {
+    this.core = core;
+  }
+
+  /** Takes one step of the server. Returns 0 when there was nothing to do. */
+  int doWork() {
+    return core.doWork();
+  }
+
+  /** The figures of the server, as {@link ServerCore#figures()} gives them. */
+  Map<String, Long> figures() {
+    return core.figures();
+  }
 
   /**
    * Prepares to sleep. Returns the longest time to sleep, nanoseconds; 0 when there may be work
    * already.
    */
-  long arm();
+  long arm() {
+    return core.arm() && core.doWork() == 0 ? core.sleepNsMax() : 0;
+  }
 
   /**
-   * Replaces the core, perhaps by the same one; no step is taken meanwhile. For the server's
-   * thread.
+   * Replaces the core, perhaps by the same one; no step is taken meanwhile.
    *
    * @param next returns the core to go on with
    */
-  void change(Supplier<ServerCore> next);
+  void change(Supplier<ServerCore> next) {
+    core = next.get();
+  }
 
   /**
    * Ends the steps: returns when no thread takes one any more, nor ever will. Throws what a step
    * failed with, in whichever thread that was.
    */
-  void end();
+  void end() {
+    // The calling thread is the one that takes the steps, so no step is under way.
+  }
 }

@@ -85,7 +85,6 @@ class BrokenStepTest {
     EmbeddedNetwork network = rig.network();
     SharedSteps steps = rig.steps();
     ServerThread server = rig.server();
-    server.onFailure(e -> network.close(StepFailure.inWords(e)));
     try (ErdaClient erda =
             ErdaClient.over(
                 network.device(), "erda", ClientOptions.DEFAULT, System::nanoTime, steps);

@@ -156,7 +156,7 @@ class CallersStepsTest {
       ServerCore core =
           new ServerCore(
               store.engine(),
-              ServerThread.serviceOptions(SMALL),
+              Serving.serviceOptions(SMALL),
               () -> {
                 if (fails.get()) {
                   throw new IllegalStateException("no time");

@@ -2,10 +2,8 @@ package io.erda.server;
 
 import io.erda.rdma.embedded.EmbeddedDevice;
 import io.erda.rdma.embedded.EmbeddedNetwork;
-import io.erda.server.engine.service.ServerCore;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
@@ -25,20 +23,13 @@ record EmbeddedRig(
     OpenedStore store = OpenedStore.open(data, options, OpenedStore.Purpose.HOLD);
     EmbeddedNetwork network = new EmbeddedNetwork(System::nanoTime);
     EmbeddedDevice device = network.device(false, 0);
-    ServerCore core = new ServerCore(store.engine(), ServerThread.serviceOptions(options), clock);
-    core.listen(device, device.listen("erda"));
-    SharedSteps steps = new SharedSteps(core, device::wakeup);
+    Serving serving =
+        ErdaStore.serving(store, device, device.listen("erda"), options, clock, failures);
+    ServedStore served = serving.serve(store);
+    SharedSteps steps = new SharedSteps(served.core(), device::wakeup);
     ServerThread server =
         ServerThread.start(
-            opened -> core,
-            core,
-            steps,
-            new ServedDevices(device, List.of()),
-            store,
-            options.withPollingNs(0),
-            null,
-            failures,
-            true);
+            serving, served, steps, e -> network.close(StepFailure.inWords(e)), true);
     device.onRing(steps::help);
     return new EmbeddedRig(store, network, steps, server);
   }

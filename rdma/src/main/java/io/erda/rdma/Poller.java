@@ -26,8 +26,8 @@ import java.util.function.LongSupplier;
  * poller that lost a whole budget to a yield sleeps instead of yielding, for a multiple of that
  * time, and longer each time it happens again: the kernel runs a woken sleeper much sooner.
  *
- * <p>A poller that shares its core can call for another one ({@link #onShared}): the kernel leaves
- * two threads that wait for each other on one core for long.
+ * <p>A poller that shares its core can call for another one: the kernel leaves two threads that
+ * wait for each other on one core for long.
  */
 public final class Poller {
   /** Several times a round trip between processes that both poll. */
@@ -77,7 +77,7 @@ public final class Poller {
 
   private long yieldsAgainNs;
 
-  private BooleanSupplier aside = () -> false;
+  private final BooleanSupplier aside;
 
   /** How many yields in a row let another thread run. */
   private int shared;
@@ -92,11 +92,21 @@ public final class Poller {
    * @param budgetNs how long to poll in vain before sleeping
    */
   public Poller(LongSupplier nanoTime, long spinNs, long budgetNs) {
-    this(nanoTime, Thread::yield, spinNs, budgetNs);
+    this(nanoTime, spinNs, budgetNs, () -> false);
+  }
+
+  /**
+   * Makes a poller that can call for another core.
+   *
+   * @param aside called in the polling thread while it shares its core, now and then, more seldom
+   *     where it does not help. It returns whether the thread has another core now
+   */
+  public Poller(LongSupplier nanoTime, long spinNs, long budgetNs, BooleanSupplier aside) {
+    this(nanoTime, Thread::yield, spinNs, budgetNs, aside);
   }
 
   /** Makes a poller with a way of its own to give the core away. */
-  Poller(LongSupplier nanoTime, Runnable yield, long spinNs, long budgetNs) {
+  Poller(LongSupplier nanoTime, Runnable yield, long spinNs, long budgetNs, BooleanSupplier aside) {
     if (spinNs < 0 || budgetNs < 0) {
       throw new IllegalArgumentException("spin " + spinNs + " ns, budget " + budgetNs + " ns");
     }
@@ -104,14 +114,7 @@ public final class Poller {
     this.yield = yield;
     this.spinNs = spinNs;
     this.budgetNs = budgetNs;
-  }
-
-  /**
-   * Sets an action for the polling thread while it shares its core: called now and then, more
-   * seldom where it does not help. It returns whether the thread has another core now.
-   */
-  public void onShared(BooleanSupplier stepAside) {
-    aside = stepAside;
+    this.aside = aside;
   }
 
   /** Decides after a turn that did {@code work}: true to poll again, false to sleep. */

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
 /** {@link Poller} under a clock of its own. */
@@ -49,7 +50,11 @@ final class PollerTest {
   private long yieldNs;
 
   private Poller contended(long budgetNs) {
-    return new Poller(() -> now, () -> now += yieldNs, 1_000, budgetNs);
+    return contended(budgetNs, () -> false);
+  }
+
+  private Poller contended(long budgetNs, BooleanSupplier aside) {
+    return new Poller(() -> now, () -> now += yieldNs, 1_000, budgetNs, aside);
   }
 
   /** How long it polls in vain. */
@@ -80,7 +85,7 @@ final class PollerTest {
   @Test
   void whoWasWokenYieldsOnceAfterItsFirstWork() {
     int[] yields = new int[1];
-    Poller poller = new Poller(() -> now, () -> yields[0]++, 1_000, 50_000);
+    Poller poller = new Poller(() -> now, () -> yields[0]++, 1_000, 50_000, () -> false);
     assertTrue(poller.mayPoll(1));
     assertEquals(0, yields[0], "nobody woke it");
     poller.woken();
@@ -111,11 +116,13 @@ final class PollerTest {
   @Test
   void whoSharesItsCoreStepsAsideNowAndThen() {
     int[] asked = {0};
-    Poller poller = contended(50_000);
-    poller.onShared(() -> {
-      asked[0]++;
-      return false;
-    });
+    Poller poller =
+        contended(
+            50_000,
+            () -> {
+              asked[0]++;
+              return false;
+            });
     yieldNs = 300;
     polls(poller);
     assertEquals(0, asked[0], "alone");
@@ -144,11 +151,13 @@ final class PollerTest {
   /** Who has another core polls there instead of sleeping for a while. */
   @Test
   void whoHasSteppedAsidePolls() {
-    Poller poller = contended(50_000);
-    poller.onShared(() -> {
-      yieldNs = 300;
-      return true;
-    });
+    Poller poller =
+        contended(
+            50_000,
+            () -> {
+              yieldNs = 300;
+              return true;
+            });
     yieldNs = 3_000_000; // somebody who does not yield
     polls(poller);
     assertEquals(300, yieldNs);

@@ -92,7 +92,13 @@ class CleaningCrashTest {
   static long clean(StoreHarness store) {
     StoreEngine engine = store.engine;
     Cleaner cleaner =
-        new Cleaner(engine.log(), engine.entries(), engine.live(), region -> {}, OPTIONS);
+        new Cleaner(
+            engine.log(),
+            store.writer.entries(),
+            store.writer.live(),
+            region -> {},
+            Cleaner.Listener.NONE,
+            OPTIONS);
     engine
         .log()
         .onLink(

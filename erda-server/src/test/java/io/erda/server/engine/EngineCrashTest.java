@@ -173,7 +173,7 @@ class EngineCrashTest {
       assertArrayEquals(acknowledged.get(key), value, where + ", " + key);
     }
     store.requireOk(store.put("after", new byte[] {1}));
-    for (int i = 0; store.engine.growth().working(); i++) {
+    for (int i = 0; store.writer.growth().working(); i++) {
       store.grow();
       assertTrue(i < 1000, where);
     }

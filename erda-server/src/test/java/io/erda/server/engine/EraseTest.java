@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.hashtable.VersionWord;
 import io.erda.pmem.HeapDirectory;
-import io.erda.server.engine.store.StoreEngine;
+import io.erda.server.engine.store.StoreWriter;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -26,7 +26,7 @@ final class EraseTest {
     assertNull(store.get("key"));
     assertFalse(erase(store, "key"));
     assertEquals(List.of(), store.findings());
-    store.engine.close();
+    store.close();
   }
 
   private static void leavePending(StoreHarness store, String key) {
@@ -40,6 +40,6 @@ final class EraseTest {
 
   private static boolean erase(StoreHarness store, String key) {
     MemorySegment bytes = MemorySegment.ofArray(key.getBytes(UTF_8));
-    return store.engine.erase(bytes, 0, (int) bytes.byteSize()) == StoreEngine.Erasure.ERASED;
+    return store.writer.erase(bytes, 0, (int) bytes.byteSize()) == StoreWriter.Erasure.ERASED;
   }
 }

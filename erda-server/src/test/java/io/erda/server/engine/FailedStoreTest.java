@@ -31,6 +31,7 @@ import io.erda.server.engine.events.ServiceListener;
 import io.erda.server.engine.files.StoreGeometry;
 import io.erda.server.engine.service.ServerCore;
 import io.erda.server.engine.service.ServiceOptions;
+import io.erda.server.engine.service.Surroundings;
 import io.erda.server.engine.store.StoreEngine;
 import io.erda.server.engine.store.StoreFailures;
 import io.erda.server.engine.store.StoreOpening;
@@ -73,6 +74,8 @@ class FailedStoreTest {
   /** Whether no file can be made. */
   private boolean creationFails;
 
+  private ServiceListener listener = ServiceListener.NONE;
+  private StoreFailures.Listener toldOfFailures = StoreFailures.Listener.NONE;
   private long nowNs = 1;
 
   /** Memories whose drain fails when it is told to, as msync(2) does of a device that broke. */
@@ -145,7 +148,10 @@ class FailedStoreTest {
   private ServerCore core(StoreGeometry store, CleanerOptions cleaning) throws IOException {
     StoreEngine engine = StoreOpening.open(directory(), store, new Random(1));
     return new ServerCore(
-        engine, new ServiceOptions(3, 1_000_000_000L, 4096, 0, cleaning), () -> nowNs += 1000);
+        engine,
+        new ServiceOptions(3, 1_000_000_000L, 4096, 0, cleaning),
+        Surroundings.NONE.withListener(listener).withFailing(toldOfFailures),
+        () -> nowNs += 1000);
   }
 
   private int put(RawClient client, byte[] key) {
@@ -179,7 +185,7 @@ class FailedStoreTest {
   /** The store became read-only, and named a page of its files that nothing was wrong with. */
   @Test
   void anInternalErrorThatIsNoFaultOfMemoryIsNoFailureOfTheFiles() throws Exception {
-    StoreFailures failures = new StoreFailures(serve().engine());
+    StoreFailures failures = new StoreFailures(serve().engine(), StoreFailures.Listener.NONE);
     InternalError ofASelector = new InternalError(new IOException("Input/output error"));
     Runnable work =
         () -> {
@@ -242,6 +248,13 @@ class FailedStoreTest {
   private void requireReadsWhenNothingCanBeRegistered(
       StoreGeometry store, ToIntFunction<RawClient> untilRefused) throws IOException {
     boolean[] room = {true};
+    toldOfFailures =
+        new StoreFailures.Listener() {
+          @Override
+          public void readOnly(String why) {
+            Assertions.fail(why);
+          }
+        };
     Device device =
         new ForwardingDevice(serverDevice) {
           @Override
@@ -260,7 +273,6 @@ class FailedStoreTest {
     room[0] = false;
     assertEquals(Result.DISK_FULL, untilRefused.applyAsInt(client));
     assertTrue(core.isFull());
-    core.onReadOnly(Assertions::fail);
     requireReads(client);
     MemorySegment map = client.ask(Message.MAP, Message.MAP_REQUEST_BYTES);
     assertEquals(1, Message.getInt(map, Message.MAPPED_COUNT));
@@ -292,9 +304,8 @@ class FailedStoreTest {
   /** Found by a review: every put failed for it, and no log and no figure said so. */
   @Test
   void thatNoFileCanBeMadeIsToldWhenItBeginsAndWhenItEnds() throws IOException {
-    ServerCore core = serve();
     List<String> told = new ArrayList<>();
-    core.onService(
+    listener =
         new ServiceListener() {
           @Override
           public void noFile(String why) {
@@ -305,7 +316,8 @@ class FailedStoreTest {
           public void fileAgain() {
             told.add("again");
           }
-        });
+        };
+    ServerCore core = serve();
     RawClient client = new RawClient(core, clientDevice, "erda", RawClient.hello());
     creationFails = true;
     for (int i = 1; i <= 3; i++) {
@@ -417,7 +429,7 @@ class FailedStoreTest {
       StoreHarness after = StoreHarness.open(directory());
       assertEquals(List.of(), after.findings());
       assertTrue(after.engine.log().lease(0, 128, 128) != null);
-      after.engine.close();
+      after.close();
     }
   }
 
@@ -457,7 +469,7 @@ class FailedStoreTest {
       failing = name -> false;
       StoreHarness after = StoreHarness.open(directory());
       assertEquals(List.of(), after.findings(), "cut off by drain " + drains);
-      after.engine.close();
+      after.close();
     }
     assertTrue(drains > 3, "drains of a cleaning: " + (drains - 1));
   }

@@ -24,6 +24,7 @@ import io.erda.server.engine.files.StoreFiles;
 import io.erda.server.engine.files.StoreGeometry;
 import io.erda.server.engine.service.ServerCore;
 import io.erda.server.engine.service.ServiceOptions;
+import io.erda.server.engine.service.Surroundings;
 import io.erda.server.engine.store.StoreEngine;
 import io.erda.server.engine.store.StoreOpening;
 import java.io.IOException;
@@ -53,14 +54,14 @@ class FailingCallsTest {
         new ServerCore(
             StoreOpening.open(directory, STORE, new Random(1)),
             new ServiceOptions(3, 1_000_000_000L, 4096, 0, cleaning),
+            Surroundings.NONE.withListener(
+                new ServiceListener() {
+                  @Override
+                  public void leftBehind(String what) {
+                    told.add(what);
+                  }
+                }),
             () -> nowNs += 1000);
-    core.onService(
-        new ServiceListener() {
-          @Override
-          public void leftBehind(String what) {
-            told.add(what);
-          }
-        });
     core.listen(serverDevice, serverDevice.listen("erda"));
     return core;
   }
@@ -97,7 +98,7 @@ class FailingCallsTest {
       assertEquals(Result.OK, put(client, "key " + i));
       idle(core);
     }
-    long doublings = core.engine().growth().doublings();
+    long doublings = core.writer().growth().doublings();
     assertTrue(doublings > 1, "doublings: " + doublings);
     assertNull(core.readOnlyReason());
     assertEquals(doublings, core.figures().get("store.files.left"));

@@ -67,7 +67,7 @@ record FaultedStore(
     Building building = new Building(seed, Survives.PROCESS_CRASH);
     building.begin();
     building.put(3 * KEYS);
-    building.store.engine.close();
+    building.store.close();
     return building.done("stopped cleanly", true);
   }
 
@@ -153,15 +153,15 @@ record FaultedStore(
     void begin() throws IOException {
       store = open();
       put(2 * KEYS);
-      store.engine.close();
+      store.close();
       older = filesOf(disk);
       store = open();
     }
 
     /** Another store each time: its own UUID and hash seed. */
     private StoreHarness open() {
-      return StoreHarness.over(
-          StoreOpening.open(disk.anotherView(), OPTIONS, new Random(random.nextLong())));
+      return StoreHarness.open(
+          disk.anotherView(), OPTIONS, StoreHarness.SLOWLY, new Random(random.nextLong()));
     }
 
     void put(int count) {

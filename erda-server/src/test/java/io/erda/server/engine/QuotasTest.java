@@ -14,9 +14,11 @@ import io.erda.rdma.embedded.EmbeddedDevice;
 import io.erda.rdma.embedded.EmbeddedNetwork;
 import io.erda.server.engine.events.ServiceListener;
 import io.erda.server.engine.files.StoreGeometry;
+import io.erda.server.engine.files.TableGrowthOptions;
 import io.erda.server.engine.service.Limits;
 import io.erda.server.engine.service.ServerCore;
 import io.erda.server.engine.service.ServiceOptions;
+import io.erda.server.engine.service.Surroundings;
 import io.erda.server.engine.store.StoreEngine;
 import io.erda.server.engine.store.StoreOpening;
 import java.io.IOException;
@@ -53,15 +55,16 @@ class QuotasTest {
     core =
         new ServerCore(
             engine,
-            new ServiceOptions(128, 1L << 50, 4096, 0, CleanerOptions.NEVER, limits),
+            new ServiceOptions(
+                128, 1L << 50, 4096, 0, CleanerOptions.NEVER, limits, TableGrowthOptions.DEFAULT),
+            Surroundings.NONE.withListener(
+                new ServiceListener() {
+                  @Override
+                  public void overQuota(String why, int clientId, String peer) {
+                    told.add(why);
+                  }
+                }),
             () -> nowNs += 1000);
-    core.onService(
-        new ServiceListener() {
-          @Override
-          public void overQuota(String why, int clientId, String peer) {
-            told.add(why);
-          }
-        });
     core.listen(serverDevice, serverDevice.listen("own"));
     for (String user : List.of("guest", "other")) {
       core.listen(serverDevice, new ListenerOfAnotherUser(serverDevice.listen(user), user));
@@ -272,7 +275,7 @@ class QuotasTest {
       assertEquals(Result.OVER_QUOTA, results[1]);
     }
     assertEquals(List.of(why), told);
-    assertEquals(1, core.engine().puts().puts());
+    assertEquals(1, core.writer().puts().puts());
     assertEquals(Result.OK, second.publish(ofSecond, ofSecond.place(), bytes, 0));
     assertEquals(1, core.figures().get("requests.answered.put.overquota"));
   }

@@ -20,6 +20,7 @@ import io.erda.server.engine.files.StoreGeometry;
 import io.erda.server.engine.files.TableGrowthOptions;
 import io.erda.server.engine.service.ServerCore;
 import io.erda.server.engine.service.ServiceOptions;
+import io.erda.server.engine.service.Surroundings;
 import io.erda.server.engine.store.StoreOpening;
 import io.erda.server.engine.tables.Tables;
 import java.io.IOException;
@@ -86,13 +87,17 @@ class SlowDeviceTest {
 
   @BeforeEach
   void open() throws IOException {
+    open(TableGrowthOptions.DEFAULT);
+  }
+
+  private void open(TableGrowthOptions growth) throws IOException {
     directory = new HeapDirectory(Long.MAX_VALUE, Survives.POWER_FAILURE);
     core =
         new ServerCore(
             StoreOpening.open(new NotedDrains(directory), StoreHarness.TINY, new Random(1)),
-            new ServiceOptions(8, 1L << 50, 4096, 0, CleanerOptions.NEVER),
+            new ServiceOptions(8, 1L << 50, 4096, 0, CleanerOptions.NEVER).withGrowth(growth),
+            Surroundings.NONE.withSyncs(syncs),
             () -> nowNs += 100);
-    core.syncs(syncs);
     core.listen(serverDevice, serverDevice.listen("erda"));
     client = connect();
     leased = lease(client);
@@ -433,17 +438,18 @@ class SlowDeviceTest {
 
   /** What was staged in the old table is no good, and that stays mapped while it is drained. */
   @Test
-  void theTableIsDoubledWhileKeyWordsAreMadeDurable() {
+  void theTableIsDoubledWhileKeyWordsAreMadeDurable() throws IOException {
+    core.close();
+    open(new TableGrowthOptions(StoreGeometry.BUCKETS_MAX, 64, 0));
     List<byte[]> keys = newKeys(3);
     put(keys.get(0), leased.place());
     put(keys.get(1), leased.place() + 64);
-    core.engine().growth().options(new TableGrowthOptions(StoreGeometry.BUCKETS_MAX, 64, 0));
     putLater(client, leased, leased.place() + 128, keys.get(2));
     core.doWork();
     assertEquals(1, leftKeyWords());
-    assertTrue(core.engine().growth().makeRoom(1));
+    assertTrue(core.writer().growth().makeRoom(1));
     steps();
-    assertEquals(1, core.engine().growth().doublings());
+    assertEquals(1, core.writer().growth().doublings());
     syncs.release();
     steps();
     syncs.release();

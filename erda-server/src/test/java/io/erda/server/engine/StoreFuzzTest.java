@@ -55,7 +55,7 @@ class StoreFuzzTest {
     store.requireOk(store.put("key3", value(3)));
     store.requireOk(store.put("key4", null));
     if (stopped) {
-      store.engine.close();
+      store.close();
     }
     Map<String, byte[]> files = new TreeMap<>();
     for (String name : directory.names()) {
@@ -174,7 +174,9 @@ class StoreFuzzTest {
         System.gc(); // mappings of refused stores are the collector's
       }
     }
-    ServerCore core = new ServerCore(engine, ServiceOptions.DEFAULT, System::nanoTime);
+    ServerCore core =
+        new ServerCore(
+            engine, ServiceOptions.DEFAULT.withGrowth(StoreHarness.SLOWLY), System::nanoTime);
     try {
       new StoreInspection(engine, (key, what) -> assertFalse(what.contains("\n"), what)).run();
       for (int i = 0; i <= KEYS; i++) {
@@ -182,11 +184,11 @@ class StoreFuzzTest {
         MemorySegment keySegment = MemorySegment.ofArray(key);
         engine.resolve(keySegment, 0, key.length);
         if (random.nextInt(4) == 0) {
-          engine.erase(keySegment, 0, key.length);
+          core.writer().erase(keySegment, 0, key.length);
         }
       }
       assertTrue(Protocol.KEY_BYTES_MAX >= engine.keyBytesMax() && engine.keyBytesMax() > 0);
-      StoreHarness harness = StoreHarness.over(engine);
+      StoreHarness harness = StoreHarness.over(engine, core.writer());
       int result = harness.put("another", new byte[50]);
       assertTrue(
           result == Result.OK || result == Result.TABLE_FULL || result == Result.LOG_FULL,

@@ -20,6 +20,7 @@ import io.erda.server.engine.inspection.StoreInspection;
 import io.erda.server.engine.publishing.PublishRequest;
 import io.erda.server.engine.store.StoreEngine;
 import io.erda.server.engine.store.StoreOpening;
+import io.erda.server.engine.store.StoreWriter;
 import io.erda.server.engine.tables.Tables;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -41,13 +42,18 @@ public final class StoreHarness {
       new TableGrowthOptions(StoreGeometry.BUCKETS_MAX, 4, 0);
 
   public final StoreEngine engine;
+  public final StoreWriter writer;
   private long nowNs;
   private final PublishRequest[] batch = new PublishRequest[16];
   private int batched;
 
-  private StoreHarness(StoreEngine engine) {
+  private StoreHarness(StoreEngine engine, TableGrowthOptions growth) {
+    this(engine, new StoreWriter(engine, growth));
+  }
+
+  private StoreHarness(StoreEngine engine, StoreWriter writer) {
     this.engine = engine;
-    engine.growth().options(SLOWLY);
+    this.writer = writer;
   }
 
   public static StoreHarness open(MemoryDirectory directory) {
@@ -55,12 +61,23 @@ public final class StoreHarness {
   }
 
   public static StoreHarness open(MemoryDirectory directory, StoreGeometry geometry) {
-    return new StoreHarness(StoreOpening.open(directory, geometry, new Random(7)));
+    return open(directory, geometry, SLOWLY);
+  }
+
+  public static StoreHarness open(
+      MemoryDirectory directory, StoreGeometry geometry, TableGrowthOptions growth) {
+    return open(directory, geometry, growth, new Random(7));
+  }
+
+  static StoreHarness open(
+      MemoryDirectory directory, StoreGeometry geometry, TableGrowthOptions growth, Random random) {
+    return new StoreHarness(StoreOpening.open(directory, geometry, random), growth);
   }
 
   /** Opens a store that exists, with another capacity. */
   public static StoreHarness open(MemoryDirectory directory, StoreWishes wishes) {
-    return new StoreHarness(StoreOpening.open(directory, null, wishes, null, new Random(7)));
+    return new StoreHarness(
+        StoreOpening.open(directory, null, wishes, null, new Random(7)), SLOWLY);
   }
 
   /** Puts one value, or deletes with null; returns the server's result. */
@@ -75,12 +92,17 @@ public final class StoreHarness {
 
   /** A step of the table's growth, a millisecond after the one before. */
   public int grow() {
-    return engine.growth().doWork(nowNs += 1_000_000);
+    return writer.growth().doWork(nowNs += 1_000_000);
   }
 
-  /** Over an engine that is open. */
-  static StoreHarness over(StoreEngine engine) {
-    return new StoreHarness(engine);
+  /** Over a store that is open. */
+  static StoreHarness over(StoreEngine engine, StoreWriter writer) {
+    return new StoreHarness(engine, writer);
+  }
+
+  /** Closes the store, in order. */
+  public void close() {
+    writer.close();
   }
 
   /** Writes an object to the log and adds its publication to the batch; null when it is full. */
@@ -123,12 +145,12 @@ public final class StoreHarness {
   }
 
   public int[] publish() {
-    engine.publication().begin(batch, batched);
-    assertTrue(engine.publication().advance(), "nothing waits for a device");
+    writer.publication().begin(batch, batched);
+    assertTrue(writer.publication().advance(), "nothing waits for a device");
     int[] results = new int[batched];
     for (int i = 0; i < batched; i++) {
       results[i] = batch[i].result;
-      engine.publication().settle();
+      writer.publication().settle();
       engine.log().end(batch[i].extent);
     }
     batched = 0;

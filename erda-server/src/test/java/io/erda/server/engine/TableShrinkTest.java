@@ -29,7 +29,7 @@ class TableShrinkTest {
   }
 
   private static void settle(StoreHarness store) {
-    for (int i = 0; store.grow() > 0 || store.engine.growth().working(); i++) {
+    for (int i = 0; store.grow() > 0 || store.writer.growth().working(); i++) {
       assertTrue(i < 100_000, "the resizing does not end");
     }
   }
@@ -53,7 +53,7 @@ class TableShrinkTest {
       assertArrayEquals(value(i), store.get("key" + i));
     }
     settle(store);
-    TableGrowth growth = store.engine.growth();
+    TableGrowth growth = store.writer.growth();
     assertEquals(0, growth.doublings());
     assertEquals(64, store.engine.tables().buckets());
     assertTrue(growth.tombstonesEmptied() > 1900, growth.tombstonesEmptied() + " were emptied");
@@ -92,8 +92,8 @@ class TableShrinkTest {
     }
     settle(store);
     assertTrue(store.engine.tables().buckets() <= 128, store.engine.tables().buckets() + "");
-    assertTrue(store.engine.growth().halvings() >= 3, store.engine.growth().halvings() + "");
-    assertEquals(0, store.engine.growth().turns());
+    assertTrue(store.writer.growth().halvings() >= 3, store.writer.growth().halvings() + "");
+    assertEquals(0, store.writer.growth().turns());
     for (int i = 495; i < 500; i++) {
       assertArrayEquals(value(i), store.get("key" + i % 5));
     }
@@ -133,19 +133,19 @@ class TableShrinkTest {
       }
       assertTrue(store.engine.tables().halving());
       if (stops) {
-        store.engine.close();
+        store.close();
       }
       store = StoreHarness.open(disk.anotherView(), SMALLEST);
       assertTrue(store.engine.recovery().resizing());
       assertTrue(store.engine.recovery().notes().toString().contains("halved"));
-      assertTrue(store.engine.growth().shrinking());
+      assertTrue(store.writer.growth().shrinking());
       assertEquals(List.of(), store.findings());
       settle(store);
       for (int i = 0; i < 4; i++) {
         assertArrayEquals(value(i), store.get("key" + i));
       }
       assertNull(store.get("key7"));
-      assertTrue(store.engine.growth().halvings() > 0);
+      assertTrue(store.writer.growth().halvings() > 0);
       assertEquals(List.of(), store.findings());
       assertEquals(1, tables(disk).size(), "" + disk.names());
     }
@@ -185,7 +185,7 @@ class TableShrinkTest {
     store.requireOk(store.put(keys.get(16), value(16)));
     delete(store, 0, 250);
     settle(store);
-    assertEquals(1, store.engine.growth().turns());
+    assertEquals(1, store.writer.growth().turns());
     assertEquals(512, store.engine.tables().buckets());
     requireSharing(store, disk, keys);
     // It is tried again by the next server, and turns round again.
@@ -239,7 +239,7 @@ class TableShrinkTest {
     }
     store.requireOk(store.put(keys.get(16), value(16)));
     settle(store);
-    assertEquals(1, store.engine.growth().turns());
+    assertEquals(1, store.writer.growth().turns());
     assertEquals(512, store.engine.tables().buckets());
     requireSharing(store, disk, keys);
   }

@@ -11,7 +11,6 @@ import io.erda.logstore.LogStore;
 import io.erda.logstore.Region;
 import io.erda.pmem.HeapDirectory;
 import io.erda.protocol.Result;
-import io.erda.server.engine.store.StoreEngine;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -25,8 +24,7 @@ class WritersNotEndedTest {
   @Test
   void aRegionInWhichSomebodyMayWriteIsNotSwept() {
     StoreHarness store = StoreHarness.open(new HeapDirectory(), CleaningCrashTest.SMALL);
-    StoreEngine engine = store.engine;
-    LogStore log = engine.log();
+    LogStore log = store.engine.log();
     Region victim =
         assertInstanceOf(LeaseResult.Leased.class, log.lease(0, 128, 128)).extent().region();
     for (int i = 0; log.linked().freeRegions() > 1; i++) {
@@ -36,9 +34,10 @@ class WritersNotEndedTest {
     Cleaner cleaner =
         new Cleaner(
             log,
-            engine.entries(),
-            engine.live(),
+            store.writer.entries(),
+            store.writer.live(),
             region -> asked[0] += region == victim ? 1 : 0,
+            Cleaner.Listener.NONE,
             AT_ONCE);
     cleaner.ask(-1);
     for (int step = 0; step < STEPS; step++) {
@@ -47,6 +46,6 @@ class WritersNotEndedTest {
     assertTrue(asked[0] > 0, "its writers were to be ended");
     assertEquals(0, cleaner.cleanings());
     assertTrue(log.linked().regions().contains(victim));
-    engine.close();
+    store.close();
   }
 }

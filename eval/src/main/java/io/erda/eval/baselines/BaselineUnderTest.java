@@ -5,6 +5,7 @@ import io.erda.rdma.Device;
 import io.erda.simulation.system.StoreUnderTest;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
@@ -37,6 +38,7 @@ public final class BaselineUnderTest implements StoreUnderTest {
       MemoryDirectory directory,
       Device device,
       String address,
+      List<Device> abandoned,
       LongSupplier nanoTime,
       RandomGenerator random)
       throws IOException {

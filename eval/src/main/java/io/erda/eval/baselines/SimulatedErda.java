@@ -14,6 +14,7 @@ import io.erda.server.engine.store.StoreOpening;
 import io.erda.simulation.system.ErdaUnderTest;
 import io.erda.simulation.system.StoreUnderTest;
 import java.io.IOException;
+import java.util.List;
 import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
@@ -59,6 +60,7 @@ final class SimulatedErda implements StoreUnderTest {
       MemoryDirectory directory,
       Device device,
       String address,
+      List<Device> abandoned,
       LongSupplier nanoTime,
       RandomGenerator random)
       throws IOException {

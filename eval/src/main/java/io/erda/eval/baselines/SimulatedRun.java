@@ -59,7 +59,13 @@ final class SimulatedRun {
     this.store = store(scheme, dataset.objects(), Dataset.KEY_BYTES + dataset.valueBytes(), puts);
     this.server =
         new ServerNode(
-            store.start(disk.directory(), serverDevice, ADDRESS, time, new SplittableRandom(SEED)));
+            store.start(
+                disk.directory(),
+                serverDevice,
+                ADDRESS,
+                List.of(),
+                time,
+                new SplittableRandom(SEED)));
   }
 
   private static StoreUnderTest store(Scheme scheme, int objects, int objectBytes, long puts) {

@@ -20,12 +20,14 @@ import io.erda.server.engine.files.TableGrowthOptions;
 import io.erda.server.engine.inspection.StoreInspection;
 import io.erda.server.engine.service.ServerCore;
 import io.erda.server.engine.service.ServiceOptions;
+import io.erda.server.engine.service.Surroundings;
 import io.erda.server.engine.store.StoreEngine;
 import io.erda.server.engine.store.StoreOpening;
 import io.erda.server.engine.tables.TableGrowth;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
@@ -184,12 +186,19 @@ public final class ErdaUnderTest implements StoreUnderTest {
       MemoryDirectory directory,
       Device device,
       String address,
+      List<Device> abandoned,
       LongSupplier nanoTime,
       RandomGenerator random)
       throws IOException {
     Server server =
-        startDamaged(
-            directory, device, address, nanoTime, random, (key, what) -> requireSound(what));
+        opened(
+            directory,
+            device,
+            address,
+            abandoned,
+            nanoTime,
+            random,
+            (key, what) -> requireSound(what));
     requireNoSpaceLost(directory);
     requireCapacityKept();
     return server;
@@ -204,21 +213,33 @@ public final class ErdaUnderTest implements StoreUnderTest {
       RandomGenerator random,
       BiConsumer<byte[], String> findings)
       throws IOException {
+    return opened(directory, device, address, List.of(), nanoTime, random, findings);
+  }
+
+  private Server opened(
+      MemoryDirectory directory,
+      Device device,
+      String address,
+      List<Device> abandoned,
+      LongSupplier nanoTime,
+      RandomGenerator random,
+      BiConsumer<byte[], String> findings)
+      throws IOException {
     if (!directory.lock()) {
       throw new IllegalStateException("the lock of a dead process is still held");
     }
     before = engine;
     engine = StoreOpening.open(directory, geometry, wishes(directory), wanted, random);
-    TableGrowth growth = engine.growth();
-    growth.options(growthOptions(random));
+    ServiceOptions growing = service.withGrowth(growthOptions(random));
     new StoreInspection(engine, findings::accept).run();
-    ServerCore core = new ServerCore(engine, service, nanoTime, overEntries);
+    Surroundings surroundings = Surroundings.NONE.withAbandoned(abandoned);
     if (engine.tables().memory().visibleBeforeDurable() && random.nextBoolean()) {
-      core.syncs(new SimulatedSyncs(nanoTime, random));
+      surroundings = surroundings.withSyncs(new SimulatedSyncs(nanoTime, random));
     }
+    ServerCore core = new ServerCore(engine, growing, surroundings, nanoTime, overEntries);
+    TableGrowth growth = core.writer().growth();
     core.listen(device, device.listen(address));
     LogStore log = engine.log();
-    StoreEngine opened = engine;
     return new Server() {
       @Override
       public int doWork() {
@@ -226,11 +247,6 @@ public final class ErdaUnderTest implements StoreUnderTest {
           core.cleaner().ask(-1);
         }
         return core.doWork();
-      }
-
-      @Override
-      public void countStrangersOf(Device other) {
-        core.countStrangersOf(other);
       }
 
       @Override
@@ -255,7 +271,7 @@ public final class ErdaUnderTest implements StoreUnderTest {
 
       @Override
       public long undecided() {
-        return opened.undecidedPuts();
+        return core.writer().undecidedPuts();
       }
 
       @Override

@@ -10,6 +10,7 @@ import io.erda.simulation.SimulatedDevice;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.BiConsumer;
 import java.util.function.UnaryOperator;
@@ -168,11 +169,9 @@ final class ServerHost {
               directory(),
               overDevice.apply(device),
               embedded ? EMBEDDED : World.ADDRESS,
+              embedded ? List.of(takenOver) : List.of(),
               world.time,
               world.random.split());
-      if (embedded) {
-        core.countStrangersOf(takenOver);
-      }
       promises.opened(world.store.promise());
       capacities.opened();
       if (watchesWords) {

@@ -6,6 +6,7 @@ import io.erda.protocol.Promise;
 import io.erda.rdma.Device;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
@@ -19,11 +20,13 @@ public interface StoreUnderTest {
    * A server process starts: opens or creates the store, recovers, listens.
    *
    * @param directory the disk, as seen by this process; not yet locked
+   * @param abandoned devices that it is not served on, for clients of earlier servers
    */
   Server start(
       MemoryDirectory directory,
       Device device,
       String address,
+      List<Device> abandoned,
       LongSupplier nanoTime,
       RandomGenerator random)
       throws IOException;
@@ -42,7 +45,7 @@ public interface StoreUnderTest {
       RandomGenerator random,
       BiConsumer<byte[], String> findings)
       throws IOException {
-    return start(directory, device, address, nanoTime, random);
+    return start(directory, device, address, List.of(), nanoTime, random);
   }
 
   /**
@@ -103,12 +106,6 @@ public interface StoreUnderTest {
   interface Server {
     /** Takes one step. Returns 0 when there was nothing to do. */
     int doWork();
-
-    /**
-     * Called before its first step: adds a device that it is not served on, for clients of earlier
-     * servers.
-     */
-    default void countStrangersOf(Device device) {}
 
     /** Number of puts that were announced and are neither committed nor rolled back. */
     default long undecided() {

@@ -25,7 +25,7 @@ final class Mutants {
   private static final String PUBLICATION = "server.engine.publishing.Publication";
   private static final String CONNECTION = "server.engine.service.Connection";
   private static final String PENDING = "server.engine.tables.PendingWords";
-  private static final String ENGINE = "server.engine.store.StoreEngine";
+  private static final String WRITER = "server.engine.store.StoreWriter";
   private static final String STOP_RECORD = "server.engine.files.StopRecord";
   private static final String OPENING = "server.engine.store.StoreOpening";
   private static final String WISHES = "server.engine.files.StoreWishes";
@@ -197,10 +197,11 @@ final class Mutants {
                   "an embedded store knows nothing of the clients of the server before",
                   () ->
                       List.of(
-                          body(
-                              "server.engine.service.ServerCore",
-                              "countStrangersOf",
-                              CodeBuilder::return_)))
+                          constant(
+                              "server.engine.service.Ports",
+                              "strangers",
+                              "strangersOfAbandoned",
+                              0)))
               .slow(),
           // The record of a stop
           Mutant.of(
@@ -436,7 +437,7 @@ final class Mutants {
               "seen erased too early",
               "a delete without space empties an entry that holds a value as if it held a"
                   + " tombstone",
-              () -> List.of(instead(ENGINE, "erase", "remove", "empty"))),
+              () -> List.of(instead(WRITER, "erase", "remove", "empty"))),
           // Cleaning; CleaningMutantsTest has more
           Mutant.of(
               "drops what is being written",

@@ -88,7 +88,7 @@ final class DamagedTwinTest implements StoreUnderTest.ClientEvents {
   /** Starts a store, and puts a key and its twin, which it returns. */
   private byte[] putWithTwin(byte[] key) throws IOException {
     SimulatedDevice device = network.device("server", disk);
-    server = erda.start(disk.directory(), device, "store", time, random);
+    server = erda.start(disk.directory(), device, "store", List.of(), time, random);
     client = erda.connect(network.device("client"), "store", time, this);
     byte[] twin = TwinKeys.twin(key, new StoreView(disk, STORE.geometry()).hashSeed());
     for (byte[] each : List.of(key, twin)) {

@@ -22,6 +22,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.random.RandomGenerator;
 
@@ -110,7 +111,7 @@ final class OneClient implements StoreUnderTest.ClientEvents {
       disk.crashAfter(crashAtStart);
     }
     try {
-      server = erda.start(disk.directory(), serverDevice, "store", time, random);
+      server = erda.start(disk.directory(), serverDevice, "store", List.of(), time, random);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -18,6 +18,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
@@ -97,11 +98,12 @@ final class TableMutants {
         MemoryDirectory directory,
         Device device,
         String address,
+        List<Device> abandoned,
         LongSupplier nanoTime,
         RandomGenerator random)
         throws IOException {
       mutant.recovering = true;
-      Server server = store.start(directory, device, address, nanoTime, random);
+      Server server = store.start(directory, device, address, abandoned, nanoTime, random);
       mutant.recovering = false;
       return server;
     }

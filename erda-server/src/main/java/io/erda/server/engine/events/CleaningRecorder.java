@@ -8,12 +8,12 @@ import java.util.function.LongSupplier;
  * Records cleanings for JFR while a recording runs, and passes them on to a listener. One thread.
  */
 public final class CleaningRecorder implements Cleaner.Listener {
-  private final ToldService told;
+  private final ServiceListener told;
   private final LongSupplier nanoTime;
   private CleaningEvent event;
   private long begunNs;
 
-  public CleaningRecorder(ToldService told, LongSupplier nanoTime) {
+  public CleaningRecorder(ServiceListener told, LongSupplier nanoTime) {
     this.told = told;
     this.nanoTime = nanoTime;
   }
@@ -37,13 +37,12 @@ public final class CleaningRecorder implements Cleaner.Listener {
       event.commit();
     }
     event = null;
-    told.listener()
-        .cleaned(
-            ended.victim().head(),
-            ended.victim().index(),
-            ended.freed(),
-            ended.bytesLive(),
-            ended.bytesCopied(),
-            nanoTime.getAsLong() - begunNs);
+    told.cleaned(
+        ended.victim().head(),
+        ended.victim().index(),
+        ended.freed(),
+        ended.bytesLive(),
+        ended.bytesCopied(),
+        nanoTime.getAsLong() - begunNs);
   }
 }

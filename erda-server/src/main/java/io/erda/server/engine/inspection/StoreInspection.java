@@ -62,7 +62,7 @@ public final class StoreInspection {
       StoreEngine engine, Findings findings, LongFunction<? extends KeyHashing> hashings) {
     this.engine = engine;
     this.findings = findings;
-    this.hashing = hashings.apply(engine.superblock().hashSeed());
+    this.hashing = hashings.apply(engine.superblock().now().hashSeed());
     this.keys = new KeySearch(engine);
     this.unnamed = new Unnamed(findings);
   }

@@ -22,7 +22,6 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
 
 /**
  * The pending words of a store whose puts announce first: the word names a place before its object
@@ -64,8 +63,7 @@ public final class AnnouncedWords implements Decisions {
   /** The announced puts whose objects {@link #doWork} found whole. */
   private final List<Announcement> whole = new ArrayList<>();
 
-  private LiveBytes liveBytes;
-  private Consumer<Reservation> decided = reservation -> {};
+  private final LiveBytes liveBytes;
 
   /** When {@link #doWork} checks next; meaningless while nothing is live. */
   private long nextLookNs;
@@ -79,25 +77,15 @@ public final class AnnouncedWords implements Decisions {
       LogStore log,
       KeyWords keyWords,
       StoredObjects objects,
-      PutCounts counts) {
+      PutCounts counts,
+      LiveBytes liveBytes) {
     this.tables = tables;
     this.root = root;
     this.log = log;
     this.keyWords = keyWords;
     this.objects = objects;
     this.counts = counts;
-  }
-
-  /**
-   * Sets the counter of live bytes; called before anything is decided while the store is served.
-   */
-  public void count(LiveBytes bytes) {
-    liveBytes = bytes;
-  }
-
-  /** Sets the listener that is told the reservation of each decided put. */
-  public void onDecided(Consumer<Reservation> listener) {
-    decided = listener;
+    this.liveBytes = liveBytes;
   }
 
   @Override
@@ -228,7 +216,7 @@ public final class AnnouncedWords implements Decisions {
       each.reservation.undecided--;
       long entry = find(each.keyWord, each.offset);
       judge(entry, each.keyWord, tables.versionWord(entry));
-      decided.accept(each.reservation);
+      announcer.decided(each.reservation);
     }
   }
 
@@ -255,7 +243,6 @@ public final class AnnouncedWords implements Decisions {
     live.remove(key(announcement.head(), announcement.offset));
     announcement.reservation.undecided--;
     announcement.announcer.decided(announcement.reservation);
-    decided.accept(announcement.reservation);
   }
 
   /**

@@ -5,6 +5,6 @@ public interface Announcer {
   /** Disconnects the client, because it does not write the announced object. */
   void giveUp();
 
-  /** Notes that all puts that this client announced in a reservation are decided. */
+  /** Notes that a put which this client announced in a reservation is decided. */
   void decided(Reservation reservation);
 }

@@ -50,12 +50,11 @@ public final class Publication {
   private final PutCounts counts;
   private final LoadAhead loads;
   private final int keyBytesMax;
+  private final Syncs syncs;
 
   private final Extent[] unsettledExtents = new Extent[UNSETTLED_MAX];
   private final long[] unsettledPlaces = new long[UNSETTLED_MAX];
   private int unsettled;
-
-  private Syncs syncs = Syncs.AT_ONCE;
 
   // The batch that is under way.
 
@@ -79,6 +78,9 @@ public final class Publication {
   /** The requests before this index have their outcome. */
   private int decided;
 
+  /**
+   * @param syncs waits for the device
+   */
   public Publication(
       Tables tables,
       Insertion insertion,
@@ -89,7 +91,8 @@ public final class Publication {
       StoredObjects objects,
       LiveBytes live,
       PutCounts counts,
-      int keyBytesMax) {
+      int keyBytesMax,
+      Syncs syncs) {
     this.tables = tables;
     this.insertion = insertion;
     this.log = log;
@@ -101,11 +104,7 @@ public final class Publication {
     this.counts = counts;
     this.loads = new LoadAhead(tables, log);
     this.keyBytesMax = keyBytesMax;
-  }
-
-  /** Sets how to wait for the device. REQUIRES: no batch is under way. */
-  public void syncs(Syncs waiting) {
-    syncs = waiting;
+    this.syncs = syncs;
   }
 
   /**

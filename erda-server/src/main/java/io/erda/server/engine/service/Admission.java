@@ -4,12 +4,11 @@ import io.erda.pmem.Backing;
 import io.erda.protocol.Handshake;
 import io.erda.protocol.Promise;
 import io.erda.protocol.Protocol;
-import io.erda.protocol.WelcomeBuilder;
 import io.erda.rdma.Access;
 import io.erda.rdma.ConnectionRequest;
 import io.erda.rdma.Device;
 import io.erda.rdma.MemoryRegion;
-import io.erda.server.engine.events.ToldService;
+import io.erda.server.engine.events.ServiceListener;
 import io.erda.server.engine.store.StoreEngine;
 import java.lang.foreign.MemorySegment;
 
@@ -22,9 +21,10 @@ final class Admission {
   private final ServiceOptions options;
   private final Ports ports;
   private final Connections connections;
-  private final Connection.Requests requests;
+  private final Requests requests;
+  private final Leases leases;
   private final Answers answers;
-  private final ToldService told;
+  private final ServiceListener told;
   private final MessageBuffers buffers = new MessageBuffers(Connection.BUFFER_BYTES);
   private final long[] refusals = new long[REASONS.length];
   private int nextClientId = 1;
@@ -34,6 +34,7 @@ final class Admission {
 
   /**
    * @param requests handles the messages of admitted clients
+   * @param leases ends what they lease
    * @param answers counts and times the answers
    * @param told is told which clients are admitted or refused
    */
@@ -42,14 +43,16 @@ final class Admission {
       ServiceOptions options,
       Ports ports,
       Connections connections,
-      Connection.Requests requests,
+      Requests requests,
+      Leases leases,
       Answers answers,
-      ToldService told) {
+      ServiceListener told) {
     this.engine = engine;
     this.options = options;
     this.ports = ports;
     this.connections = connections;
     this.requests = requests;
+    this.leases = leases;
     this.answers = answers;
     this.told = told;
   }
@@ -112,36 +115,29 @@ final class Admission {
     int clientId = nextClientId++;
     int connectionEpoch = (int) engine.root().incarnation();
     Handshake.Welcome welcome =
-        new WelcomeBuilder()
-            .store(engine.storeId())
-            .incarnation(engine.root().incarnation())
+        engine
+            .welcome()
             .rootKey(port.root.remoteKey())
-            .hashSeed(engine.superblock().hashSeed())
-            .regionBytes(engine.superblock().geometry().regionBytes())
-            .segmentBytes(engine.superblock().geometry().segmentBytes())
-            .heads(engine.superblock().geometry().heads())
-            .promise(engine.promise())
-            .putMode(engine.putMode().code())
             .clientId(clientId)
             .connectionEpoch(connectionEpoch)
-            .keyBytesMax(engine.keyBytesMax())
-            .valueBytesMax(engine.valueBytesMax())
             .messageBytesMax(Protocol.MESSAGE_BYTES_MAX)
             .pollingNs(options.pollingNs())
             .requestsMax(options.limits().operationsPerClient())
             .build();
     long processId = Handshake.decodeHello(request.privateData()).processId();
-    told.listener().connected(clientId, request.peer());
+    told.connected(clientId, request.peer());
     connections.add(
         new Connection(
             requests,
+            leases,
             port,
             request.accept(Handshake.encode(welcome)),
             clientId,
             connectionEpoch,
             processId,
             connections.shares().enter(request.user()),
-            engine.superblock().geometry().heads(),
+            options.limits().operationsPerClient(),
+            engine.log().geometry().heads(),
             memory,
             buffers,
             answers));
@@ -150,7 +146,7 @@ final class Admission {
   private void refuse(ConnectionRequest request, Handshake.Refusal refusal) {
     refused++;
     refusals[refusal.reason()]++;
-    told.listener().refused(request.peer(), refusal.text());
+    told.refused(request.peer(), refusal.text());
     request.reject(Handshake.encode(refusal));
   }
 

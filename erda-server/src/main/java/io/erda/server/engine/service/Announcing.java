@@ -11,6 +11,7 @@ import io.erda.server.engine.publishing.Condition;
 import io.erda.server.engine.publishing.Reservation;
 import io.erda.server.engine.store.StoreEngine;
 import io.erda.server.engine.store.StoreFailures;
+import io.erda.server.engine.store.StoreWriter;
 import io.erda.server.engine.tables.Insertion;
 import io.erda.server.engine.tables.Tables;
 import java.lang.foreign.MemorySegment;
@@ -36,6 +37,7 @@ final class Announcing {
   private record Waiting(Connection connection, int slot, Reservation reservation, long sinceNs) {}
 
   private final StoreEngine engine;
+  private final StoreWriter writer;
   private final StoreFailures failures;
   private final SpaceRefusals refusals;
   private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
@@ -48,8 +50,10 @@ final class Announcing {
   /** Whether the word names the place, as the result of {@link #announce}. */
   private boolean awaited;
 
-  Announcing(StoreEngine engine, StoreFailures failures, SpaceRefusals refusals) {
+  Announcing(
+      StoreEngine engine, StoreWriter writer, StoreFailures failures, SpaceRefusals refusals) {
     this.engine = engine;
+    this.writer = writer;
     this.failures = failures;
     this.refusals = refusals;
   }
@@ -153,7 +157,7 @@ final class Announcing {
           request.reservation.extent.length());
     }
     if (Result.saysWhy(result)) {
-      connection.refuse(slot, Message.ANNOUNCE, result, engine.insertion().reason(result));
+      connection.refuse(slot, Message.ANNOUNCE, result, writer.insertion().reason(result));
       return;
     }
     MemorySegment out = connection.buffers();
@@ -181,7 +185,7 @@ final class Announcing {
     existed = false;
     awaited = false;
     while (true) {
-      long entry = engine.findDecided(keyWord, in, keyAt, keyLength);
+      long entry = writer.findDecided(keyWord, in, keyAt, keyLength);
       if (entry != Tables.NONE) {
         long word = engine.tables().versionWord(entry);
         if (VersionWord.pending(word)) {
@@ -209,17 +213,17 @@ final class Announcing {
       if (delete) {
         return Result.OK;
       }
-      if (engine.insertion().insert(keyWord, VersionWord.first(offset, true)) != Tables.NONE) {
+      if (writer.insertion().insert(keyWord, VersionWord.first(offset, true)) != Tables.NONE) {
         break;
       }
-      if (!engine.insertion().makeRoom(keyWord)) {
-        boolean roomSoon = engine.announced().anyLive() && nowNs - request.sinceNs < ROOM_NS;
-        int refusal = engine.insertion().refusal(keyWord);
+      if (!writer.insertion().makeRoom(keyWord)) {
+        boolean roomSoon = writer.announced().anyLive() && nowNs - request.sinceNs < ROOM_NS;
+        int refusal = writer.insertion().refusal(keyWord);
         return refusal != Result.DISK_FULL && roomSoon ? WAITS : refusal;
       }
     }
     awaited = true;
-    engine
+    writer
         .announced()
         .announced(
             new Announcement(request.connection, request.reservation, keyWord, offset, nowNs));
@@ -234,7 +238,7 @@ final class Announcing {
     long keyWord = Message.getLong(in, at + Message.REPORT_KEY_WORD);
     int offset = Message.getInt(in, at + Message.REPORT_OFFSET);
     if (!failures.any() && offset > 0) {
-      failures.attempt(() -> engine.announced().reported(keyWord, offset));
+      failures.attempt(() -> writer.announced().reported(keyWord, offset));
     }
     connection.respond(slot, Message.REPORT, Result.OK, Message.HEADER_BYTES);
   }

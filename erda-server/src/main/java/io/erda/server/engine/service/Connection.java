@@ -26,16 +26,6 @@ import java.util.ArrayDeque;
  * does not receive only stops itself.
  */
 final class Connection implements CompletionHandler, Requester, Announcer, AutoCloseable {
-  /** Handles the requests of clients. */
-  interface Requests {
-    /**
-     * A request came and lies in a slot of a connection.
-     *
-     * @param received its length
-     */
-    void onMessage(Connection connection, int slot, int received);
-  }
-
   private static final int SLOTS = Protocol.REQUESTS_MAX;
   private static final int SLOT_BYTES = Protocol.MESSAGE_BYTES_MAX;
   private static final long RESPONSES = (long) SLOTS * SLOT_BYTES;
@@ -64,12 +54,16 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
   /** The share of the client's user. */
   final UserShare share;
 
+  /** The most requests under way. */
+  private final int operationsMax;
+
   final Reservations reservations;
 
   /** Size of the next extent of each head, bytes; grows from one object up by doubling. */
   final int[] extentBytes;
 
   private final Requests requests;
+  private final Leases leases;
   private final Claims claims;
   private final MessageBuffers messageBuffers;
   private final Answers answers;
@@ -108,17 +102,20 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
 
   Connection(
       Requests requests,
+      Leases leases,
       Port port,
       QueuePair queuePair,
       int clientId,
       int connectionEpoch,
       long processId,
       UserShare share,
+      int operationsMax,
       int heads,
       MemoryRegion memory,
       MessageBuffers messageBuffers,
       Answers answers) {
     this.requests = requests;
+    this.leases = leases;
     this.port = port;
     this.queuePair = queuePair;
     this.claims = queuePair.claims();
@@ -126,6 +123,7 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
     this.connectionEpoch = connectionEpoch;
     this.processId = processId;
     this.share = share;
+    this.operationsMax = operationsMax;
     this.extentBytes = new int[heads];
     this.reservations = new Reservations(heads, share, queuePair::revoke);
     this.messageBuffers = messageBuffers;
@@ -266,7 +264,10 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
 
   @Override
   public void decided(Reservation reservation) {
-    reservations.decided(reservation);
+    if (!closed) {
+      reservations.decided(reservation);
+    }
+    leases.decided(reservation);
   }
 
   /** Notes that a request came; {@link #respond} ends it. */
@@ -277,9 +278,27 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
     share.operations++;
   }
 
-  /** Number of requests that have come and are not answered. */
-  int underWay() {
-    return underWay;
+  /**
+   * Why a request that has begun is one too many, in words; null when it is not. A client respects
+   * its own limit, which the welcome tells; it can't know that of its user.
+   */
+  String overLimit(int type) {
+    boolean own = underWay > operationsMax;
+    if ((!own && share.operations <= share.operationsMax) || !isLimited(type)) {
+      return null;
+    }
+    return "the server takes at most %d operations under way of %s"
+        .formatted(
+            own ? operationsMax : share.operationsMax,
+            own ? "a client" : "the clients of one user");
+  }
+
+  /**
+   * Whether requests of a type count towards the limits. The others cost little, or report what a
+   * client has done or left.
+   */
+  private static boolean isLimited(int type) {
+    return type == Message.LEASE || mayTakeEffect(type);
   }
 
   private static boolean mayTakeEffect(int type) {

@@ -4,6 +4,7 @@ import io.erda.protocol.Message;
 import io.erda.protocol.Result;
 import io.erda.server.engine.store.StoreEngine;
 import io.erda.server.engine.store.StoreFailures;
+import io.erda.server.engine.store.StoreWriter;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -12,11 +13,14 @@ import java.lang.foreign.MemorySegment;
  */
 final class KeyRequests {
   private final StoreEngine engine;
+  private final StoreWriter writer;
   private final StoreFailures failures;
   private final Publishing publishing;
 
-  KeyRequests(StoreEngine engine, StoreFailures failures, Publishing publishing) {
+  KeyRequests(
+      StoreEngine engine, StoreWriter writer, StoreFailures failures, Publishing publishing) {
     this.engine = engine;
+    this.writer = writer;
     this.failures = failures;
     this.publishing = publishing;
   }
@@ -52,18 +56,18 @@ final class KeyRequests {
       return;
     }
     int keyLength = Message.getInt(in, at + Message.ERASE_KEY_LENGTH);
-    StoreEngine.Erasure erasure = erase(in, at + Message.ERASE_KEY, keyLength);
+    StoreWriter.Erasure erasure = erase(in, at + Message.ERASE_KEY, keyLength);
     if (erasure == null) {
       connection.refuse(slot, Message.ERASE, Result.FAILED, failures.reason());
       return;
     }
-    if (erasure == StoreEngine.Erasure.NOT_NOW) {
+    if (erasure == StoreWriter.Erasure.NOT_NOW) {
       connection.respond(slot, Message.ERASE, Result.UNDECIDED, Message.HEADER_BYTES);
     } else {
       Message.putLong(
           connection.buffers(),
           Connection.responseAt(slot) + Message.ERASED_EXISTED,
-          erasure == StoreEngine.Erasure.ERASED ? 1 : 0);
+          erasure == StoreWriter.Erasure.ERASED ? 1 : 0);
       connection.respond(slot, Message.ERASE, Result.OK, Message.ERASE_RESPONSE_BYTES);
     }
     connection.finish();
@@ -72,11 +76,11 @@ final class KeyRequests {
   /**
    * Erases a key, after a put under way that may be of the same key; null when the store failed.
    */
-  private StoreEngine.Erasure erase(MemorySegment in, long keyAt, int keyLength) {
-    StoreEngine.Erasure erasure = failures.result(() -> engine.erase(in, keyAt, keyLength));
-    if (erasure == StoreEngine.Erasure.NOT_NOW && engine.pending().anyLive()) {
+  private StoreWriter.Erasure erase(MemorySegment in, long keyAt, int keyLength) {
+    StoreWriter.Erasure erasure = failures.result(() -> writer.erase(in, keyAt, keyLength));
+    if (erasure == StoreWriter.Erasure.NOT_NOW && engine.pending().anyLive()) {
       publishing.finish();
-      erasure = failures.any() ? null : failures.result(() -> engine.erase(in, keyAt, keyLength));
+      erasure = failures.any() ? null : failures.result(() -> writer.erase(in, keyAt, keyLength));
     }
     return erasure;
   }

@@ -8,8 +8,9 @@ import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
 import io.erda.protocol.Message;
 import io.erda.protocol.Result;
+import io.erda.server.engine.files.RootFile;
+import io.erda.server.engine.publishing.Publication;
 import io.erda.server.engine.publishing.Reservation;
-import io.erda.server.engine.store.StoreEngine;
 import io.erda.server.engine.store.StoreFailures;
 import java.lang.foreign.MemorySegment;
 import java.util.LinkedHashSet;
@@ -29,7 +30,9 @@ final class Leases {
   /** The quota of a client or a user holds at least this many extents. */
   private static final int EXTENTS_IN_QUOTA = 4;
 
-  private final StoreEngine engine;
+  private final LogStore log;
+  private final RootFile root;
+  private final Publication publication;
   private final FileSupply supply;
   private final ServiceOptions options;
   private final LongSupplier nanoTime;
@@ -56,7 +59,9 @@ final class Leases {
    * @param cleaningHelps whether cleaning may give a head the space that a client waits for
    */
   Leases(
-      StoreEngine engine,
+      LogStore log,
+      RootFile root,
+      Publication publication,
       ServiceOptions options,
       LongSupplier nanoTime,
       StoreFailures failures,
@@ -65,8 +70,10 @@ final class Leases {
       Connections connections,
       Publishing publishing,
       IntPredicate cleaningHelps) {
-    this.engine = engine;
-    this.supply = engine.log().files();
+    this.log = log;
+    this.root = root;
+    this.publication = publication;
+    this.supply = log.files();
     this.options = options;
     this.nanoTime = nanoTime;
     this.failures = failures;
@@ -76,7 +83,7 @@ final class Leases {
     this.cleaningHelps = cleaningHelps;
     this.publishing = publishing;
     this.bytesPerClient = options.limits().leasedBytesPerClient();
-    this.lastReservation = engine.root().incarnation() << 40;
+    this.lastReservation = root.incarnation() << 40;
   }
 
   void onLease(Connection connection, int slot, MemorySegment in, long at, int received) {
@@ -88,7 +95,7 @@ final class Leases {
     int bytesMin = Message.getInt(in, at + Message.LEASE_BYTES_MIN);
     if (head < 0 || head >= connection.extentBytes.length || bytesMin <= 0) {
       connection.respond(slot, Message.LEASE, Result.BAD_REQUEST, Message.HEADER_BYTES);
-    } else if (bytesMin > engine.log().geometry().objectBytesMax()) {
+    } else if (bytesMin > log.geometry().objectBytesMax()) {
       connection.respond(slot, Message.LEASE, Result.TOO_LARGE, Message.HEADER_BYTES);
     } else if (failures.any()) {
       connection.refuse(slot, Message.LEASE, failures.refusal(), failures.reason());
@@ -116,7 +123,7 @@ final class Leases {
       connection.refuse(slot, Message.LEASE, failures.refusal(), failures.reason());
       return;
     }
-    long share = Math.min(engine.log().openBytesMax(), bytesPerClient);
+    long share = Math.min(log.openBytesMax(), bytesPerClient);
     endExcess(connection.reservations.takeExcess(bytesMin, share));
     String why = whyOverQuota(connection, head, bytesMin);
     if (why != null) {
@@ -208,8 +215,8 @@ final class Leases {
 
   private LeaseResult take(LeaseQueue.Waiting request, int bytes) {
     return supply.failures() <= request.failures()
-        ? engine.log().lease(request.head(), request.bytesMin(), bytes)
-        : engine.log().leaseAtHand(request.head(), request.bytesMin(), bytes);
+        ? log.lease(request.head(), request.bytesMin(), bytes)
+        : log.leaseAtHand(request.head(), request.bytesMin(), bytes);
   }
 
   private boolean mayWait(LeaseQueue.Waiting request) {
@@ -232,7 +239,7 @@ final class Leases {
     MemorySegment out = connection.buffers();
     long at = Connection.responseAt(slot);
     Message.putLong(out, at + Message.LEASED_RESERVATION, reservation.id);
-    Message.putLong(out, at + Message.LEASED_EPOCH, engine.root().epoch());
+    Message.putLong(out, at + Message.LEASED_EPOCH, root.epoch());
     Message.putInt(out, at + Message.LEASED_REGION_INDEX, extent.region().index());
     Message.putInt(out, at + Message.LEASED_GENERATION, extent.region().generation());
     Message.putLong(out, at + Message.LEASED_PLACE, extent.place());
@@ -294,7 +301,7 @@ final class Leases {
     }
     // The publications in it are finished first, which may fail.
     if (!failures.any() && failures.attempt(() -> settle(reservation.extent)) && !failures.any()) {
-      failures.attempt(() -> engine.log().end(reservation.extent));
+      failures.attempt(() -> log.end(reservation.extent));
     }
   }
 
@@ -309,7 +316,7 @@ final class Leases {
 
   private void settle(Extent extent) {
     publishing.finish(extent);
-    engine.publication().settle(extent);
+    publication.settle(extent);
   }
 
   /**
@@ -318,27 +325,26 @@ final class Leases {
    */
   void endIn(Region region) {
     publishing.finish(region);
-    engine.publication().settle();
+    publication.settle();
     if (failures.any()) {
       return;
     }
     for (Connection connection : connections.all()) {
       for (Reservation reservation : connection.reservations.takeIn(region)) {
-        engine.log().end(reservation.extent);
+        log.end(reservation.extent);
       }
     }
     for (Reservation reservation : List.copyOf(ending)) {
       if (reservation.extent.region() == region) {
         reservation.endsLater = false;
         ending.remove(reservation);
-        engine.log().end(reservation.extent);
+        log.end(reservation.extent);
       }
     }
   }
 
   /** Ends extents without a publication for too long. */
   void endIdle(long nowNs) {
-    LogStore log = engine.log();
     long idleNs =
         log.openBytes() > log.openBytesMax()
             ? Math.min(SCARCE_IDLE_NS, options.reservationIdleNs())

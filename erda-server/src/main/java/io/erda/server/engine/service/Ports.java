@@ -15,7 +15,14 @@ import java.util.List;
  */
 final class Ports implements TableGrowth.Listener, AutoCloseable {
   private final List<Port> ports = new ArrayList<>();
-  private final List<Device> abandoned = new ArrayList<>();
+  private final List<Device> abandoned;
+
+  /**
+   * @param abandoned devices that the store is not served on, whose strangers count
+   */
+  Ports(List<Device> abandoned) {
+    this.abandoned = abandoned;
+  }
 
   void add(Port port) {
     ports.add(port);
@@ -25,17 +32,17 @@ final class Ports implements TableGrowth.Listener, AutoCloseable {
     return ports;
   }
 
-  /** Counts the strangers also of a device that the store is not served on. */
-  void countStrangersOf(Device device) {
-    abandoned.add(device);
-  }
-
   /** See {@link Device#strangers}. */
   int strangers() {
-    int strangers = 0;
+    int strangers = strangersOfAbandoned();
     for (Port port : ports) {
       strangers += port.device.strangers();
     }
+    return strangers;
+  }
+
+  private int strangersOfAbandoned() {
+    int strangers = 0;
     for (Device device : abandoned) {
       strangers += device.strangers();
     }

@@ -3,7 +3,6 @@ package io.erda.server.engine.service;
 import io.erda.client.LocalPublisher;
 import io.erda.logstore.Extent;
 import io.erda.logstore.LogGeometry;
-import io.erda.logstore.LogStore;
 import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
 import io.erda.pmem.FailedStoreException;
@@ -16,8 +15,8 @@ import io.erda.server.engine.publishing.Publication;
 import io.erda.server.engine.publishing.PublishRequest;
 import io.erda.server.engine.publishing.Reservation;
 import io.erda.server.engine.publishing.Syncs;
-import io.erda.server.engine.store.StoreEngine;
 import io.erda.server.engine.store.StoreFailures;
+import io.erda.server.engine.store.StoreWriter;
 import io.erda.server.engine.tables.Insertion;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -122,13 +121,15 @@ final class Publishing {
     }
   }
 
-  private final StoreEngine engine;
+  private final Publication publication;
+  private final Insertion insertion;
+  private final LogGeometry geometry;
   private final StoreFailures failures;
   private final SpaceRefusals refusals;
   private final LongSupplier nanoTime;
   private final Runnable beginning = this::begin;
   private final Runnable advancing = this::advance;
-  private Syncs syncs = Syncs.AT_ONCE;
+  private final Syncs syncs;
 
   private Batch collected = new Batch();
 
@@ -158,18 +159,23 @@ final class Publishing {
 
   private long groups;
 
+  /**
+   * @param syncs with which the writer waits for the device
+   */
   Publishing(
-      StoreEngine engine, StoreFailures failures, SpaceRefusals refusals, LongSupplier nanoTime) {
-    this.engine = engine;
+      StoreWriter writer,
+      LogGeometry geometry,
+      Syncs syncs,
+      StoreFailures failures,
+      SpaceRefusals refusals,
+      LongSupplier nanoTime) {
+    this.publication = writer.publication();
+    this.insertion = writer.insertion();
+    this.geometry = geometry;
+    this.syncs = syncs;
     this.failures = failures;
     this.refusals = refusals;
     this.nanoTime = nanoTime;
-  }
-
-  /** Sets how to wait for the device. Called before anything is published. */
-  void syncs(Syncs waiting) {
-    syncs = waiting;
-    engine.publication().syncs(waiting);
   }
 
   /** Number of batches that waited for a device. */
@@ -218,7 +224,6 @@ final class Publishing {
       return LocalPublisher.LATER;
     }
     long before = reservation.nextPlace;
-    LogGeometry geometry = engine.log().geometry();
     if (!reservation.take(geometry, object.head, object.offset, object.bytes)) {
       return LocalPublisher.LATER;
     }
@@ -237,7 +242,7 @@ final class Publishing {
     boolean done = failures.attempt(storing);
     now.extent = null;
     if (!done) {
-      engine.publication().abandon();
+      publication.abandon();
       return LocalPublisher.FAILED;
     }
     if (now.result != Result.OK) {
@@ -263,7 +268,6 @@ final class Publishing {
   }
 
   private void publishStored() {
-    Publication publication = engine.publication();
     publication.begin(nowBatch, 1);
     if (!publication.advance()) {
       throw new IllegalStateException("a put waits, where nothing is waited for");
@@ -295,7 +299,6 @@ final class Publishing {
     if (reservation == null) {
       return Result.NO_RESERVATION;
     }
-    LogStore log = engine.log();
     Extent extent = reservation.extent;
     int offset = Message.getInt(in, at + Message.PUBLISH_OFFSET);
     int bytes = Message.getInt(in, at + Message.PUBLISH_OBJECT_BYTES);
@@ -303,12 +306,12 @@ final class Publishing {
       return Result.BAD_REQUEST;
     }
     int head = Message.getInt(in, at + Message.PUBLISH_HEAD);
-    if (!reservation.take(log.geometry(), head, offset, bytes, nowNs)) {
+    if (!reservation.take(geometry, head, offset, bytes, nowNs)) {
       return Result.NO_RESERVATION;
     }
     PublishRequest request = collected.requests[collected.count];
     request.extent = extent;
-    request.place = log.geometry().place(offset);
+    request.place = geometry.place(offset);
     request.offset = offset;
     request.bytes = bytes;
     int flags = Message.getInt(in, at + Message.PUBLISH_FLAGS);
@@ -407,7 +410,7 @@ final class Publishing {
 
   /** Drops all requests that were not answered, as the end of the process would. */
   void forget() {
-    engine.publication().abandon();
+    publication.abandon();
     underWay.clear();
     collected.clear();
   }
@@ -436,11 +439,11 @@ final class Publishing {
   }
 
   private void begin() {
-    engine.publication().begin(underWay.requests, underWay.count);
+    publication.begin(underWay.requests, underWay.count);
   }
 
   private void advance() {
-    over = engine.publication().advance();
+    over = publication.advance();
   }
 
   private void goOn() {
@@ -452,14 +455,14 @@ final class Publishing {
       fail();
       return;
     }
-    answerUntil(engine.publication().decided());
+    answerUntil(publication.decided());
     if (over) {
       end();
     }
   }
 
   private void fail() {
-    engine.publication().abandon();
+    publication.abandon();
     for (int i = underWay.answered; i < underWay.count; i++) {
       underWay.requests[i].result = Result.FAILED;
     }
@@ -503,7 +506,7 @@ final class Publishing {
     if (request.result == Result.FAILED) {
       connection.refuse(slot, Message.PUBLISH, Result.FAILED, failures.reason());
     } else if (Result.saysWhy(request.result)) {
-      String why = engine.insertion().reason(request.result);
+      String why = insertion.reason(request.result);
       connection.refuse(slot, Message.PUBLISH, request.result, why);
     } else {
       Message.putLong(

@@ -5,7 +5,7 @@ import io.erda.logstore.LinkedRegions;
 import io.erda.logstore.LogStore;
 import io.erda.logstore.Region;
 import io.erda.pmem.PersistentMemory;
-import io.erda.server.engine.events.ToldService;
+import io.erda.server.engine.events.ServiceListener;
 import io.erda.server.engine.store.StoreFailures;
 import java.util.function.IntSupplier;
 
@@ -25,10 +25,10 @@ final class RegionFiles implements AutoCloseable {
   private final FileSupply supply;
   private final LinkedRegions linked;
   private final StoreFailures failures;
-  private final ToldService told;
+  private final ServiceListener told;
   private final Departures departures;
   private final IntSupplier making;
-  private FileWork worker = FileWork.AT_ONCE;
+  private final FileWork worker;
 
   /** The number of failures before the last step of making a file. */
   private long failuresBefore;
@@ -49,25 +49,28 @@ final class RegionFiles implements AutoCloseable {
   private long nextDiskLookNs;
 
   /**
+   * @param worker does the slow work
+   * @param told that no file can be made
    * @param strangers of all devices, see {@link io.erda.rdma.Device#strangers}
    */
   RegionFiles(
-      LogStore log, StoreFailures failures, ToldService told, IntSupplier strangers, long nowNs) {
+      LogStore log,
+      StoreFailures failures,
+      FileWork worker,
+      ServiceListener told,
+      IntSupplier strangers,
+      long nowNs) {
     this.supply = log.files();
     this.linked = log.linked();
     this.failures = failures;
+    this.worker = worker;
     this.told = told;
     this.departures = new Departures(supply, strangers, this::release);
     this.making = supply::doWork;
     this.nextPrepareNs = nowNs;
     this.nextDiskLookNs = nowNs;
     this.nextTrimNs = nowNs + SPARES_IDLE_NS;
-    supply.makeAhead(creation -> worker.creating(creation));
-  }
-
-  /** Sets how the slow work is done. */
-  void worker(FileWork newWorker) {
-    worker = newWorker;
+    supply.makeAhead(worker::creating);
   }
 
   /** The retired regions. */
@@ -145,10 +148,10 @@ final class RegionFiles implements AutoCloseable {
     String trouble = supply.trouble();
     if (trouble != null && !toldTrouble) {
       toldTrouble = true;
-      told.listener().noFile(trouble);
+      told.noFile(trouble);
     } else if (trouble == null && toldTrouble) {
       toldTrouble = false;
-      told.listener().fileAgain();
+      told.fileAgain();
     }
   }
 

@@ -1,11 +1,12 @@
 package io.erda.server.engine.service;
 
 import io.erda.logstore.LinkListener;
+import io.erda.logstore.LogStore;
 import io.erda.logstore.Region;
 import io.erda.server.engine.events.Events;
 import io.erda.server.engine.events.RegionLinkedEvent;
 import io.erda.server.engine.events.RegionRetiredEvent;
-import io.erda.server.engine.store.StoreEngine;
+import io.erda.server.engine.files.RootFile;
 import java.util.List;
 import java.util.function.LongSupplier;
 
@@ -14,7 +15,8 @@ import java.util.function.LongSupplier;
  * One thread.
  */
 final class ServedRegions implements LinkListener {
-  private final StoreEngine engine;
+  private final LogStore log;
+  private final RootFile root;
   private final Ports ports;
   private final Connections connections;
   private final Departures departures;
@@ -30,32 +32,34 @@ final class ServedRegions implements LinkListener {
    * @param leavingNs how long clients have to leave a retired region
    */
   ServedRegions(
-      StoreEngine engine,
+      LogStore log,
+      RootFile root,
       Ports ports,
       Connections connections,
       Departures departures,
       LongSupplier nanoTime,
       long leavingNs) {
-    this.engine = engine;
+    this.log = log;
+    this.root = root;
     this.ports = ports;
     this.connections = connections;
     this.departures = departures;
     this.nanoTime = nanoTime;
     this.leavingNs = leavingNs;
-    this.linkedAt = new long[engine.log().geometry().slots()];
+    this.linkedAt = new long[log.geometry().slots()];
   }
 
   @Override
   public void linked(Region region) {
     ports.register(region);
-    engine.root().nextEpoch();
-    linkedAt[region.slot()] = engine.root().epoch();
+    root.nextEpoch();
+    linkedAt[region.slot()] = root.epoch();
     RegionLinkedEvent event = Events.begin(RegionLinkedEvent::new);
     if (Events.wanted(event)) {
       event.head = region.head();
       event.region = region.index();
       event.generation = region.generation();
-      event.freeRegions = engine.log().linked().freeRegions();
+      event.freeRegions = log.linked().freeRegions();
       event.commit();
     }
   }
@@ -66,7 +70,7 @@ final class ServedRegions implements LinkListener {
    */
   @Override
   public void retired(Region region) {
-    engine.root().nextEpoch();
+    root.nextEpoch();
     ports.deregister(region);
     recordRetired(region);
     // A client that was never sent a map with the region has never reached it.
@@ -75,7 +79,7 @@ final class ServedRegions implements LinkListener {
             .filter(each -> each.mapEpoch >= linkedAt[region.slot()])
             .map(each -> new Departures.Client(each.clientId, each.processId))
             .toList();
-    departures.add(region, engine.root().epoch(), nanoTime.getAsLong() + leavingNs, clients);
+    departures.add(region, root.epoch(), nanoTime.getAsLong() + leavingNs, clients);
   }
 
   private void recordRetired(Region region) {
@@ -84,7 +88,7 @@ final class ServedRegions implements LinkListener {
       event.head = region.head();
       event.region = region.index();
       event.generation = region.generation();
-      event.epoch = engine.root().epoch();
+      event.epoch = root.epoch();
       event.commit();
     }
   }

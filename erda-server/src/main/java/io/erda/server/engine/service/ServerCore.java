@@ -7,20 +7,16 @@ import io.erda.pmem.FailedStoreException;
 import io.erda.pmem.MemoryFault;
 import io.erda.pmem.MemoryGuard;
 import io.erda.protocol.Message;
-import io.erda.protocol.PutMode;
 import io.erda.protocol.Result;
 import io.erda.rdma.Device;
 import io.erda.rdma.Listener;
 import io.erda.server.engine.events.CleaningRecorder;
 import io.erda.server.engine.events.ServiceListener;
-import io.erda.server.engine.events.ToldService;
 import io.erda.server.engine.publishing.AnnouncedWords;
-import io.erda.server.engine.publishing.Syncs;
 import io.erda.server.engine.store.StoreEngine;
 import io.erda.server.engine.store.StoreFailures;
-import java.lang.foreign.MemorySegment;
+import io.erda.server.engine.store.StoreWriter;
 import java.util.Map;
-import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -54,51 +50,47 @@ public final class ServerCore implements AutoCloseable {
   /** An idle server checks for requests after cleaning for this long, at the end of a step. */
   private static final long IDLE_CLEANING_NS_MAX = 1_000_000;
 
-  /** How long after a request further ones are expected. */
-  private static final long BUSY_NS = 100_000;
-
   private final StoreEngine engine;
-  private final ServiceOptions options;
+  private final StoreWriter writer;
   private final LongSupplier nanoTime;
+  private final Supplier<String> loss;
   private final MemoryGuard faults = new MemoryGuard();
   private final MemoryGuard.Access<Connection, LocalPublisher.Built> publishNow;
   private final StoreFailures failures;
-  private final OperationLimits limits;
-  private final Ports ports = new Ports();
+  private final Ports ports;
   private final Connections connections;
   private final RegionFiles files;
   private final Leases leases;
   private final Admission admission;
   private final Publishing publishing;
-  private final KeyRequests keys;
   private final Announcing announcing;
-  private final MapRequests maps;
+  private final Requests requests;
   private final Answers answers;
   private final Figures figures = new Figures();
-  private final ToldService told = new ToldService();
+  private final ServiceListener told;
   private final Cleaner cleaner;
   private final IntSupplier growing = this::grow;
   private final IntSupplier cleaning = this::clean;
 
-  /** Tells why the store is not found by its name any more; null while it is. */
-  private Supplier<String> loss = () -> null;
-
   private long nextAcceptNs = Long.MIN_VALUE;
   private long nextHousekeepingNs;
   private int putOff;
-  private long requests;
-
-  /** Whether a client's thread has published since the last step. */
-  private boolean publishedNow;
-
-  private long lastRequestNs = Long.MIN_VALUE / 2;
 
   /** When the current step began. */
   private long stepNs;
 
-  /** Serves an opened store; {@link #listen} makes it reachable. */
+  /** Serves an opened store, alone; {@link #listen} makes it reachable. */
   public ServerCore(StoreEngine engine, ServiceOptions options, LongSupplier nanoTime) {
-    this(engine, options, nanoTime, UnaryOperator.identity());
+    this(engine, options, Surroundings.NONE, nanoTime);
+  }
+
+  /** Serves an opened store; {@link #listen} makes it reachable. */
+  public ServerCore(
+      StoreEngine engine,
+      ServiceOptions options,
+      Surroundings surroundings,
+      LongSupplier nanoTime) {
+    this(engine, options, surroundings, nanoTime, UnaryOperator.identity());
   }
 
   /**
@@ -109,28 +101,42 @@ public final class ServerCore implements AutoCloseable {
   public ServerCore(
       StoreEngine engine,
       ServiceOptions options,
+      Surroundings surroundings,
       LongSupplier nanoTime,
       UnaryOperator<Entries> overEntries) {
     this.engine = engine;
-    this.options = options;
     this.nanoTime = nanoTime;
-    this.failures = new StoreFailures(engine);
+    this.loss = surroundings.loss();
+    this.told = surroundings.listener();
+    this.failures = new StoreFailures(engine, surroundings.failing());
+    this.ports = new Ports(surroundings.abandoned());
+    this.writer = new StoreWriter(engine, options.growth(), ports, told, surroundings.syncs());
     this.answers = new Answers(nanoTime);
     engine.beginIncarnation();
+    engine.leftovers().onLeft(told::leftBehind);
     this.connections =
         new Connections(
             new UserShares(options.limits(), engine.log().geometry().capacityBytes()),
             this::leaving,
             this::left);
     SpaceRefusals refusals = new SpaceRefusals(told);
-    this.limits = new OperationLimits(options.limits(), refusals);
     this.files =
-        new RegionFiles(engine.log(), failures, told, ports::strangers, nanoTime.getAsLong());
-    this.publishing = new Publishing(engine, failures, refusals, nanoTime);
+        new RegionFiles(
+            engine.log(),
+            failures,
+            surroundings.files(),
+            told,
+            ports::strangers,
+            nanoTime.getAsLong());
+    this.publishing =
+        new Publishing(
+            writer, engine.log().geometry(), surroundings.syncs(), failures, refusals, nanoTime);
     this.publishNow = (connection, object, _, _, _, _) -> publishing.publishNow(connection, object);
     this.leases =
         new Leases(
-            engine,
+            engine.log(),
+            engine.root(),
+            writer.publication(),
             options,
             nanoTime,
             failures,
@@ -142,33 +148,43 @@ public final class ServerCore implements AutoCloseable {
     this.cleaner =
         new Cleaner(
             engine.log(),
-            overEntries.apply(engine.entries()),
-            engine.live(),
+            overEntries.apply(writer.entries()),
+            writer.live(),
             leases::endIn,
+            new CleaningRecorder(told, nanoTime),
             options.cleaning());
+    this.announcing = new Announcing(engine, writer, failures, refusals);
+    this.requests =
+        new Requests(
+            engine.putMode(),
+            engine.log().geometry().heads(),
+            options.cleaning().enabled(),
+            failures,
+            refusals,
+            publishing,
+            announcing,
+            leases,
+            new KeyRequests(engine, writer, failures, publishing),
+            new MapRequests(engine),
+            cleaner,
+            files.departures(),
+            figures);
     this.admission =
-        new Admission(engine, options, ports, connections, this::onMessage, answers, told);
-    this.keys = new KeyRequests(engine, failures, publishing);
-    this.announcing = new Announcing(engine, failures, refusals);
-    this.maps = new MapRequests(engine);
-    cleaner.onCleaning(new CleaningRecorder(told, nanoTime));
-    if (engine.announced() != null) {
-      engine.announced().onDecided(leases::decided);
-    }
+        new Admission(engine, options, ports, connections, requests, leases, answers, told);
     engine
         .log()
         .onLink(
             new ServedRegions(
-                engine,
+                engine.log(),
+                engine.root(),
                 ports,
                 connections,
                 files.departures(),
                 nanoTime,
                 options.cleaning().leavingNs()));
-    engine.growth().onChange(ports);
-    engine.growth().tell(told);
     new ServerFigures(
             engine,
+            writer,
             cleaner,
             files,
             leases,
@@ -178,7 +194,7 @@ public final class ServerCore implements AutoCloseable {
             connections,
             failures,
             answers)
-        .addTo(figures, () -> requests);
+        .addTo(figures, requests::count);
     figures.add("batches.synced", publishing::groups);
   }
 
@@ -187,13 +203,13 @@ public final class ServerCore implements AutoCloseable {
     ports.add(new Port(device, listener, engine));
   }
 
-  /** Counts the strangers also of a device that the store is not served on. Borrows the device. */
-  public void countStrangersOf(Device device) {
-    ports.countStrangersOf(device);
-  }
-
   public StoreEngine engine() {
     return engine;
+  }
+
+  /** What changes the store. */
+  public StoreWriter writer() {
+    return writer;
   }
 
   public Cleaner cleaner() {
@@ -229,46 +245,9 @@ public final class ServerCore implements AutoCloseable {
     figures.readAll();
   }
 
-  /**
-   * Sets how slow work on files is done; by default it is done in the server's thread. Called
-   * before anything else.
-   */
-  public void fileWork(FileWork worker) {
-    files.worker(worker);
-  }
-
-  /**
-   * Sets how to wait for the device when the store drains to one ({@link
-   * StoreEngine#waitsForDevice}); by default the server's thread waits. Called before anything
-   * else.
-   */
-  public void syncs(Syncs waiting) {
-    publishing.syncs(waiting);
-  }
-
-  /**
-   * Sets the supplier that tells why the store is not found by its name any more, in words for a
-   * user, and returns null while it is. Called often; the store is read-only after a loss. Called
-   * before anything else.
-   */
-  public void whereabouts(Supplier<String> lost) {
-    loss = lost;
-  }
-
   /** Why puts and deletes are refused, or null. */
   public String readOnlyReason() {
     return failures.reason();
-  }
-
-  /** Sets the listener for events of the service. Called before anything else. */
-  public void onService(ServiceListener listener) {
-    told.to(listener);
-    engine.leftovers().onLeft(listener::leftBehind);
-  }
-
-  /** Sets the listener that is told that the store's files found no room: see {@link #isFull}. */
-  public void onFull(Consumer<String> listener) {
-    failures.onFull(listener);
   }
 
   /**
@@ -306,12 +285,7 @@ public final class ServerCore implements AutoCloseable {
    */
   public void giveWay() {
     files.close();
-    engine.close();
-  }
-
-  /** Sets the listener that is told that the store takes no more puts and deletes, and why. */
-  public void onReadOnly(Consumer<String> listener) {
-    failures.onReadOnly(listener);
+    writer.close();
   }
 
   /** Takes one step. Returns 0 when there was nothing to do. */
@@ -336,7 +310,7 @@ public final class ServerCore implements AutoCloseable {
    */
   public int publishNow(LocalLine line, LocalPublisher.Built object) {
     Connection connection = line.connection(connections);
-    if (connection == null || engine.announced() != null) {
+    if (connection == null || writer.announced() != null) {
       return LocalPublisher.LATER;
     }
     int outcome = faults.access(publishNow, connection, object, 0, 0, 0, 0);
@@ -345,10 +319,9 @@ public final class ServerCore implements AutoCloseable {
       return LocalPublisher.FAILED;
     }
     if (outcome == LocalPublisher.DONE || outcome == LocalPublisher.REPLACED) {
-      requests++;
+      requests.publishedNow();
       int flags = object.delete ? Message.FLAG_DELETE : 0;
       answers.answered(Message.PUBLISH, flags, Result.OK, 0);
-      publishedNow = true;
     }
     return outcome;
   }
@@ -359,11 +332,11 @@ public final class ServerCore implements AutoCloseable {
    * @return how many requests have come meanwhile, which need a step
    */
   public long noteAnswered() {
-    long before = requests;
+    long before = requests.count();
     if (faults.step(connections, Connections::doWork) == MemoryGuard.FAULT) {
       onFault(faults.fault());
     }
-    return requests - before;
+    return requests.count() - before;
   }
 
   /** Handles a memory fault: a client took its memory away, or a file of the store failed. */
@@ -380,10 +353,7 @@ public final class ServerCore implements AutoCloseable {
   private int step() {
     long nowNs = nanoTime.getAsLong();
     stepNs = nowNs;
-    if (publishedNow) {
-      publishedNow = false;
-      lastRequestNs = nowNs;
-    }
+    requests.step(nowNs);
     int work = 0;
     if (nowNs >= nextAcceptNs) {
       nextAcceptNs = nowNs + ACCEPT_NS;
@@ -419,7 +389,7 @@ public final class ServerCore implements AutoCloseable {
 
   /** Decides announced puts, and takes up requests that waited for them. */
   private int decideAnnounced(long nowNs) {
-    AnnouncedWords announced = engine.announced();
+    AnnouncedWords announced = writer.announced();
     if (announced == null || failures.any()) {
       return 0;
     }
@@ -428,7 +398,7 @@ public final class ServerCore implements AutoCloseable {
 
   /** Takes a step of the table's growth. */
   private int grow() {
-    return engine.growth().doWork(stepNs);
+    return writer.growth().doWork(stepNs);
   }
 
   /** Takes a step of making a file for another region. */
@@ -464,7 +434,7 @@ public final class ServerCore implements AutoCloseable {
     // A client that sends a request, or connects, waits until these steps are done. A busy server
     // takes only a few; an idle one stops when they have taken long, for example when the store
     // drains to a slow disk.
-    boolean busy = stepNs - lastRequestNs < BUSY_NS;
+    boolean busy = requests.areExpected();
     long begunNs = busy ? 0 : nanoTime.getAsLong();
     int steps = busy ? cleaner.pace() : CLEANER_STEPS;
     int work = 0;
@@ -484,7 +454,7 @@ public final class ServerCore implements AutoCloseable {
         || files.making()
         || cleaner.atWork()
         || leases.anyWaits()
-        || engine.growth().working();
+        || writer.growth().working();
   }
 
   /** How long to sleep at most while no client sends anything, nanoseconds; 0: not at all. */
@@ -492,7 +462,7 @@ public final class ServerCore implements AutoCloseable {
     if (publishing.gathers()) {
       return 0;
     }
-    boolean undecided = engine.announced() != null && engine.announced().undecided() > 0;
+    boolean undecided = writer.announced() != null && writer.announced().undecided() > 0;
     return leases.anyWaits() || undecided ? SLEEP_WAITED_FOR_NS_MAX : SLEEP_NS_MAX;
   }
 
@@ -516,95 +486,10 @@ public final class ServerCore implements AutoCloseable {
 
   /** Notes that a client is gone, and decides its announcements. */
   private void left(Connection connection) {
-    told.listener().left(connection.clientId, connection.queuePair.peer(), connection.misbehaved());
-    if (engine.announced() != null && !failures.any() && !engine.closed()) {
-      failures.attempt(() -> engine.announced().left(connection));
+    told.left(connection.clientId, connection.queuePair.peer(), connection.misbehaved());
+    if (writer.announced() != null && !failures.any() && !engine.closed()) {
+      failures.attempt(() -> writer.announced().left(connection));
     }
-  }
-
-  /** Handles a message. Its bytes are not trusted. */
-  private void onMessage(Connection connection, int slot, int received) {
-    requests++;
-    lastRequestNs = stepNs;
-    MemorySegment in = connection.buffers();
-    long at = Connection.requestAt(slot);
-    if (!Message.wellFormed(in, at, received)
-        || Message.clientId(in, at) != connection.clientId
-        || Message.connectionEpoch(in, at) != connection.connectionEpoch) {
-      connection.giveUpBecauseOfGarbage();
-      return;
-    }
-    int type = Message.type(in, at);
-    connection.begun(slot, type);
-    if (limits.refuse(connection, slot, type)) {
-      return;
-    }
-    if (type == Message.ERASE) {
-      publishing.finish(connection);
-    } else if (type != Message.PUBLISH) {
-      publishing.publish();
-    }
-    if (!belongsTo(type, engine.putMode())) {
-      connection.respond(slot, type, Result.BAD_REQUEST, Message.HEADER_BYTES);
-      return;
-    }
-    switch (type) {
-      case Message.ANNOUNCE ->
-          announcing.onAnnounce(connection, slot, in, at, received, lastRequestNs);
-      case Message.REPORT -> announcing.onReport(connection, slot, in, at, received);
-      case Message.PUBLISH ->
-          publishing.onPublish(connection, slot, in, at, received, lastRequestNs);
-      case Message.LEASE -> leases.onLease(connection, slot, in, at, received);
-      case Message.END -> leases.onEnd(connection, slot, in, at, received);
-      case Message.MAP -> maps.onMap(connection, slot, in, at, received);
-      case Message.RESOLVE -> keys.onResolve(connection, slot, in, at, received);
-      case Message.ERASE -> keys.onErase(connection, slot, in, at, received);
-      case Message.CLEAN -> onClean(connection, slot, in, at, received);
-      case Message.LEFT -> onLeft(connection, slot, in, at, received);
-      case Message.STATS -> figures.onStats(connection, slot, in, at, received);
-      default -> connection.respond(slot, type, Result.BAD_REQUEST, Message.HEADER_BYTES);
-    }
-  }
-
-  /** Whether a store of this put mode takes requests of the type. */
-  private static boolean belongsTo(int type, PutMode mode) {
-    return switch (type) {
-      case Message.PUBLISH -> mode == PutMode.PUBLISH;
-      case Message.ANNOUNCE, Message.REPORT -> mode == PutMode.ANNOUNCE;
-      default -> true;
-    };
-  }
-
-  private void onClean(Connection connection, int slot, MemorySegment in, long at, int received) {
-    if (received != Message.CLEAN_REQUEST_BYTES) {
-      connection.respond(slot, Message.CLEAN, Result.BAD_REQUEST, Message.HEADER_BYTES);
-      return;
-    }
-    int head = Message.getInt(in, at + Message.CLEAN_HEAD);
-    int heads = engine.log().geometry().heads();
-    if (head < -1 || head >= heads) {
-      connection.refuse(
-          slot,
-          Message.CLEAN,
-          Result.NO_SUCH_HEAD,
-          "%d, the store has heads 0 to %d".formatted(head, heads - 1));
-    } else if (failures.any()) {
-      connection.refuse(slot, Message.CLEAN, failures.refusal(), failures.reason());
-    } else if (!options.cleaning().enabled()) {
-      connection.respond(slot, Message.CLEAN, Result.NO_CLEANING, Message.HEADER_BYTES);
-    } else {
-      cleaner.ask(head);
-      connection.respond(slot, Message.CLEAN, Result.OK, Message.CLEAN_RESPONSE_BYTES);
-    }
-  }
-
-  private void onLeft(Connection connection, int slot, MemorySegment in, long at, int received) {
-    if (received != Message.LEFT_REQUEST_BYTES) {
-      connection.respond(slot, Message.LEFT, Result.BAD_REQUEST, Message.HEADER_BYTES);
-      return;
-    }
-    files.departures().left(connection.clientId, Message.getLong(in, at + Message.LEFT_EPOCH));
-    connection.respond(slot, Message.LEFT, Result.OK, Message.LEFT_RESPONSE_BYTES);
   }
 
   /**
@@ -616,7 +501,7 @@ public final class ServerCore implements AutoCloseable {
       publishing.finish();
     } finally {
       files.close();
-      engine.close();
+      writer.close();
     }
   }
 
@@ -647,7 +532,7 @@ public final class ServerCore implements AutoCloseable {
       connections.closeAll();
       ports.close();
       files.close();
-      engine.close();
+      writer.close();
     }
   }
 }

@@ -8,6 +8,7 @@ import io.erda.rdma.DeviceStatistics;
 import io.erda.server.engine.publishing.AnnouncedWords;
 import io.erda.server.engine.store.StoreEngine;
 import io.erda.server.engine.store.StoreFailures;
+import io.erda.server.engine.store.StoreWriter;
 import io.erda.server.engine.tables.TableGrowth;
 import io.erda.server.engine.tables.Tables;
 import java.util.List;
@@ -20,6 +21,7 @@ final class ServerFigures {
   private static final int REGION_FIGURES_MAX = 256;
 
   private final StoreEngine engine;
+  private final StoreWriter writer;
   private final Cleaner cleaner;
   private final RegionFiles files;
   private final Leases leases;
@@ -33,6 +35,7 @@ final class ServerFigures {
 
   ServerFigures(
       StoreEngine engine,
+      StoreWriter writer,
       Cleaner cleaner,
       RegionFiles files,
       Leases leases,
@@ -43,6 +46,7 @@ final class ServerFigures {
       StoreFailures failures,
       Answers answers) {
     this.engine = engine;
+    this.writer = writer;
     this.cleaner = cleaner;
     this.files = files;
     this.leases = leases;
@@ -101,18 +105,18 @@ final class ServerFigures {
     answers.addTo(figures);
     figures.add("requests.refused.full", refusals::count);
     figures.add("requests.refused.quota", refusals::overQuota);
-    figures.add("puts", engine.puts()::puts);
-    figures.add("deletes", engine.puts()::deletes);
-    AnnouncedWords announced = engine.announced();
+    figures.add("puts", writer.puts()::puts);
+    figures.add("deletes", writer.puts()::deletes);
+    AnnouncedWords announced = writer.announced();
     figures.add("puts.undecided", () -> announced == null ? 0 : announced.undecided());
     figures.add("puts.rolledback", () -> announced == null ? 0 : announced.rolledBack());
     figures.add("clients.fenced", () -> announced == null ? 0 : announced.fenced());
-    figures.add("objects.bytes.published", engine.puts()::bytes);
+    figures.add("objects.bytes.published", writer.puts()::bytes);
   }
 
   private void addTable(Figures figures) {
     Tables tables = engine.tables();
-    TableGrowth growth = engine.growth();
+    TableGrowth growth = writer.growth();
     figures.add("table.entries", tables::sizeIfKnown);
     figures.add("table.slots", tables::slots);
     figures.add("table.buckets", tables::buckets);

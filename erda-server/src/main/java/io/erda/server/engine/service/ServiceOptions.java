@@ -1,9 +1,10 @@
 package io.erda.server.engine.service;
 
 import io.erda.cleaner.CleanerOptions;
+import io.erda.server.engine.files.TableGrowthOptions;
 
 /**
- * How a server serves its clients: limits, polling and cleaning.
+ * How a server serves its clients: limits, polling, cleaning, and how its table grows.
  *
  * @param connectionsMax clients at a time
  * @param reservationIdleNs after this long without a publication an extent is ended
@@ -12,6 +13,7 @@ import io.erda.cleaner.CleanerOptions;
  *     as a hint
  * @param cleaning when and how the log is cleaned
  * @param limits the limits of one client and one user
+ * @param growth how the table grows and shrinks
  */
 public record ServiceOptions(
     int connectionsMax,
@@ -19,11 +21,12 @@ public record ServiceOptions(
     int extentBytesMax,
     int pollingNs,
     CleanerOptions cleaning,
-    Limits limits) {
+    Limits limits,
+    TableGrowthOptions growth) {
   public static final ServiceOptions DEFAULT =
       new ServiceOptions(1024, 10_000_000_000L, 1 << 20, 50_000, CleanerOptions.DEFAULT);
 
-  /** Options with the default limits. */
+  /** Options with the default limits, and for a table that grows as usual. */
   public ServiceOptions(
       int connectionsMax,
       long reservationIdleNs,
@@ -36,6 +39,13 @@ public record ServiceOptions(
         extentBytesMax,
         pollingNs,
         cleaning,
-        Limits.of(connectionsMax));
+        Limits.of(connectionsMax),
+        TableGrowthOptions.DEFAULT);
+  }
+
+  /** These options, for a table that grows in another way. */
+  public ServiceOptions withGrowth(TableGrowthOptions other) {
+    return new ServiceOptions(
+        connectionsMax, reservationIdleNs, extentBytesMax, pollingNs, cleaning, limits, other);
   }
 }

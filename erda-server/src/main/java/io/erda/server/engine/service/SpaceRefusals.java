@@ -2,19 +2,19 @@ package io.erda.server.engine.service;
 
 import io.erda.protocol.Result;
 import io.erda.server.engine.events.Events;
+import io.erda.server.engine.events.ServiceListener;
 import io.erda.server.engine.events.SpaceExhaustedEvent;
-import io.erda.server.engine.events.ToldService;
 
 /**
  * Counts, records and reports requests that were refused for lack of space or because of a quota.
  * One thread.
  */
 final class SpaceRefusals {
-  private final ToldService told;
+  private final ServiceListener told;
   private long count;
   private long overQuota;
 
-  SpaceRefusals(ToldService told) {
+  SpaceRefusals(ServiceListener told) {
     this.told = told;
   }
 
@@ -29,7 +29,7 @@ final class SpaceRefusals {
    */
   void add(String full, Connection connection, int head, long bytes) {
     count++;
-    told.listener().full(full, connection.clientId, bytes);
+    told.full(full, connection.clientId, bytes);
     record(full, connection.clientId, head, bytes);
   }
 
@@ -47,7 +47,7 @@ final class SpaceRefusals {
    */
   void addOverQuota(Connection connection, int slot, int type, int head, long bytes, String why) {
     overQuota++;
-    told.listener().overQuota(why, connection.clientId, connection.queuePair.peer());
+    told.overQuota(why, connection.clientId, connection.queuePair.peer());
     record("QUOTA", connection.clientId, head, bytes);
     connection.refuse(slot, type, Result.OVER_QUOTA, why);
   }

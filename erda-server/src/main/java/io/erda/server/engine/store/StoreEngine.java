@@ -1,6 +1,5 @@
 package io.erda.server.engine.store;
 
-import io.erda.cleaner.LiveBytes;
 import io.erda.hashtable.Entry;
 import io.erda.hashtable.VersionWord;
 import io.erda.logstore.LogStore;
@@ -12,22 +11,15 @@ import io.erda.pmem.Survives;
 import io.erda.protocol.Promise;
 import io.erda.protocol.Protocol;
 import io.erda.protocol.PutMode;
+import io.erda.protocol.WelcomeBuilder;
 import io.erda.server.engine.files.RootFile;
 import io.erda.server.engine.files.StopRecord;
-import io.erda.server.engine.files.Superblock;
-import io.erda.server.engine.publishing.AnnouncedWords;
-import io.erda.server.engine.publishing.Publication;
-import io.erda.server.engine.tables.Decisions;
+import io.erda.server.engine.files.SuperblockFile;
 import io.erda.server.engine.tables.EntrySearch;
-import io.erda.server.engine.tables.Insertion;
 import io.erda.server.engine.tables.KeyWords;
 import io.erda.server.engine.tables.PendingWords;
-import io.erda.server.engine.tables.PutCounts;
 import io.erda.server.engine.tables.StoredObjects;
-import io.erda.server.engine.tables.TableEntries;
-import io.erda.server.engine.tables.TableGrowth;
 import io.erda.server.engine.tables.Tables;
-import io.erda.server.engine.tables.TombstoneSweep;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -35,32 +27,22 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * The store: superblock, root, table and log of one directory, opened, recovered and ready to
- * publish. One thread. Owns the files that it opens, borrows the directory.
+ * An open store: superblock, root, table and log of one directory, opened and recovered. It finds
+ * keys and checks their objects; what changes it is a {@link StoreWriter}. One thread. Owns the
+ * files that it opens, borrows the directory.
  */
 public final class StoreEngine implements AutoCloseable {
   private final MemoryDirectory directory;
   private final Leftovers leftovers;
   private final StopRecord.Verdict stopped;
-  private final Superblock superblock;
+  private final SuperblockFile superblock;
   private final RootFile root;
   private final Tables tables;
   private final PendingWords pending;
-
-  /** Null in a store whose puts publish last. */
-  private final AnnouncedWords announced;
-
-  private final Decisions decisions;
-  private final Insertion insertion;
-  private final PutCounts puts = new PutCounts();
-  private final TableGrowth growth;
   private final LogStore log;
   private final KeyWords keyWords;
   private final StoredObjects objects;
   private final EntrySearch search;
-  private final Publication publication;
-  private final TableEntries entries;
-  private final LiveBytes live;
   private final Promise promise;
   private final RecoveryReport recovery;
 
@@ -85,35 +67,11 @@ public final class StoreEngine implements AutoCloseable {
     this.tables = parts.tables();
     this.pending = parts.pending();
     this.log = parts.log();
-    this.objects = new StoredObjects(log);
-    this.announced =
-        superblock.putMode() == PutMode.ANNOUNCE
-            ? new AnnouncedWords(tables, root, log, parts.keyWords(), objects, puts)
-            : null;
-    this.decisions = announced == null ? pending : announced;
-    this.growth =
-        new TableGrowth(
-            directory,
-            root,
-            tables,
-            decisions,
-            new TombstoneSweep(tables, objects, puts),
-            parts.leftovers(),
-            superblock,
-            parts.superblockMemory());
-    this.insertion = new Insertion(tables, growth, objects);
     this.keyWords = parts.keyWords();
-    this.recovery = recovery;
-    this.promise = promise(superblock.putMode(), tables.current().memory().survives());
+    this.objects = new StoredObjects(log);
     this.search = new EntrySearch(tables, log);
-    this.entries = new TableEntries(tables, decisions, keyWords);
-    this.live = new LiveBytes(log, entries);
-    this.publication =
-        new Publication(
-            tables, insertion, log, pending, keyWords, search, objects, live, puts, keyBytesMax());
-    if (announced != null) {
-      announced.count(live);
-    }
+    this.promise = promise(putMode(), tables.current().memory().survives());
+    this.recovery = recovery;
   }
 
   private static Promise promise(PutMode mode, Survives survives) {
@@ -172,59 +130,6 @@ public final class StoreEngine implements AutoCloseable {
     return search.find(keyWord, memory, keyAt, keyLength);
   }
 
-  /**
-   * The entry of the key that lies in {@code memory}, or {@link Tables#NONE}. Its word is decided,
-   * unless a put will still decide it: then it is pending.
-   */
-  public long findDecided(long keyWord, MemorySegment memory, long keyAt, int keyLength) {
-    while (true) {
-      long entry = search.find(keyWord, memory, keyAt, keyLength);
-      if (entry == Tables.NONE) {
-        return Tables.NONE;
-      }
-      long word = tables.versionWord(entry);
-      if (!VersionWord.pending(word)
-          || VersionWord.pending(decisions.decide(entry, keyWord, word))) {
-        return entry;
-      }
-      // The entry may be another key's by now, or free.
-      tables.drain();
-    }
-  }
-
-  /** How the erasure of a key ended. */
-  public enum Erasure {
-    /** The key had a value, and has none now. */
-    ERASED,
-    /** The key had no value. */
-    ABSENT,
-    /** Nothing was done, because a put of this key is undecided. */
-    NOT_NOW
-  }
-
-  /** Deletes a key without space in the log: its entry is emptied. For when the log is full. */
-  public Erasure erase(MemorySegment memory, long keyAt, int keyLength) {
-    long keyWord = keyWord(memory, keyAt, keyLength);
-    long entry = findDecided(keyWord, memory, keyAt, keyLength);
-    if (entry == Tables.NONE) {
-      return Erasure.ABSENT;
-    }
-    long word = tables.versionWord(entry);
-    if (VersionWord.pending(word)) {
-      return Erasure.NOT_NOW;
-    }
-    int committed = VersionWord.committed(word);
-    if (!objects.isValue(headOf(keyWord), committed)) {
-      return Erasure.ABSENT;
-    }
-    if (!tables.remove(entry, keyWord, word)) {
-      throw new IllegalStateException(
-          "entry " + entry + " can't be removed: " + VersionWord.toString(word));
-    }
-    live.replaced(entry, headOf(keyWord), committed, VersionWord.NONE);
-    return Erasure.ERASED;
-  }
-
   /** Begins a new incarnation: what readers of an earlier server know is invalid from now on. */
   public void beginIncarnation() {
     root.beginIncarnation(directory.boot());
@@ -249,11 +154,26 @@ public final class StoreEngine implements AutoCloseable {
   }
 
   public UUID storeId() {
-    return superblock.store();
+    return superblock.now().store();
   }
 
-  public Superblock superblock() {
+  public SuperblockFile superblock() {
     return superblock;
+  }
+
+  /** Begins the welcome of a client with what it has to know of the store. */
+  public WelcomeBuilder welcome() {
+    return new WelcomeBuilder()
+        .store(storeId())
+        .incarnation(root.incarnation())
+        .hashSeed(superblock.now().hashSeed())
+        .regionBytes(log.geometry().regionBytes())
+        .segmentBytes(log.geometry().segmentBytes())
+        .heads(log.geometry().heads())
+        .promise(promise)
+        .putMode(putMode().code())
+        .keyBytesMax(keyBytesMax())
+        .valueBytesMax(valueBytesMax());
   }
 
   public RootFile root() {
@@ -275,22 +195,8 @@ public final class StoreEngine implements AutoCloseable {
     return tables;
   }
 
-  /** Doubles the table when it gets full, and halves it when it is far too large; to be stepped. */
-  public TableGrowth growth() {
-    return growth;
-  }
-
   public LogStore log() {
     return log;
-  }
-
-  /** The table, for the cleaner. */
-  public TableEntries entries() {
-    return entries;
-  }
-
-  public LiveBytes live() {
-    return live;
   }
 
   /** Knows which pending words will still be decided by a put. */
@@ -298,42 +204,20 @@ public final class StoreEngine implements AutoCloseable {
     return pending;
   }
 
-  /** The announced words, or null in a store whose puts publish last. */
-  public AnnouncedWords announced() {
-    return announced;
-  }
-
-  /** Number of puts that were announced and are neither committed nor rolled back. */
-  public long undecidedPuts() {
-    return announced == null ? 0 : announced.undecided();
-  }
-
   /** The store's put mode. */
   public PutMode putMode() {
-    return superblock.putMode();
+    return superblock.now().putMode();
   }
 
-  public Insertion insertion() {
-    return insertion;
-  }
-
+  /** The objects that entries name. */
   public StoredObjects objects() {
     return objects;
-  }
-
-  /** The puts and deletes that took effect. */
-  public PutCounts puts() {
-    return puts;
-  }
-
-  public Publication publication() {
-    return publication;
   }
 
   /** The files in use now. */
   List<Backing> files() {
     List<Backing> files = new ArrayList<>();
-    files.add(growth.superblockMemory().backing());
+    files.add(superblock.memory().backing());
     files.add(root.memory().backing());
     tables.inUse().forEach(table -> files.add(table.memory().backing()));
     log.memories().forEach(memory -> files.add(memory.backing()));
@@ -365,9 +249,30 @@ public final class StoreEngine implements AutoCloseable {
     return closed;
   }
 
+  MemoryDirectory directory() {
+    return directory;
+  }
+
+  KeyWords keyWords() {
+    return keyWords;
+  }
+
+  EntrySearch search() {
+    return search;
+  }
+
   /** Makes everything durable and releases the memories. Idempotent. */
   @Override
   public void close() {
+    close(() -> {});
+  }
+
+  /**
+   * As {@link #close()}.
+   *
+   * @param settling what is to be done first, if anything may be stored
+   */
+  void close(Runnable settling) {
     if (closed) {
       return;
     }
@@ -375,10 +280,7 @@ public final class StoreEngine implements AutoCloseable {
     boolean durable = false;
     try {
       if (!abandoned && !failed) {
-        if (announced != null) {
-          announced.close();
-        }
-        publication.settle();
+        settling.run();
         log.storeLowMarks();
         tables.drain();
         durable = true;
@@ -392,7 +294,7 @@ public final class StoreEngine implements AutoCloseable {
           recordStop();
         }
       } finally {
-        growth.close();
+        superblock.close();
         tables.close();
         root.memory().close();
       }
@@ -405,7 +307,7 @@ public final class StoreEngine implements AutoCloseable {
    */
   private void recordStop() {
     try {
-      StopRecord.write(directory, growth.superblock(), root.incarnation());
+      StopRecord.write(directory, superblock.now(), root.incarnation());
     } catch (IOException e) {
       // The disk is full, or failed.
       leftovers.undone(

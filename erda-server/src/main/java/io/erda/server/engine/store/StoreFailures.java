@@ -11,7 +11,6 @@ import io.erda.pmem.OutOfSpaceException;
 import io.erda.protocol.Result;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
@@ -29,17 +28,29 @@ import java.util.function.Supplier;
  * requests that change something are refused as on a full disk.
  */
 public final class StoreFailures {
+  /** Is told, in the server's thread, when the store takes no more puts and deletes. */
+  public interface Listener {
+    /** Ignores everything. */
+    Listener NONE = new Listener() {};
+
+    /** The store's files failed. Called once; not for a lack of room. */
+    default void readOnly(String why) {}
+
+    /** There is no room for what is to be stored. Called once. */
+    default void full(String why) {}
+  }
+
   private final StoreEngine engine;
   private final MemoryGuard faults = new MemoryGuard();
-  private Consumer<String> listener = reason -> {};
-  private Consumer<String> fullListener = reason -> {};
+  private final Listener listener;
   private String reason;
 
   /** The lack of room, if nothing else failed; else null. */
   private NoRoomToStoreException full;
 
-  public StoreFailures(StoreEngine engine) {
+  public StoreFailures(StoreEngine engine, Listener listener) {
     this.engine = engine;
+    this.listener = listener;
   }
 
   /** Does work on the store's files. Returns false when it failed. */
@@ -81,19 +92,6 @@ public final class StoreFailures {
       becauseOf(e);
     }
     return null;
-  }
-
-  /** Sets the listener that is told the reason once; not for a lack of room. */
-  public void onReadOnly(Consumer<String> told) {
-    listener = told;
-    if (reason != null && full == null) {
-      told.accept(reason);
-    }
-  }
-
-  /** Sets the listener that is told once of a lack of room. */
-  public void onFull(Consumer<String> told) {
-    fullListener = told;
   }
 
   /** The result for requests that change something, after any failure. */
@@ -160,7 +158,7 @@ public final class StoreFailures {
     if (reason == null || full != null) {
       full = null;
       reason = why;
-      listener.accept(why);
+      listener.readOnly(why);
     }
   }
 
@@ -183,7 +181,7 @@ public final class StoreFailures {
     if (reason == null) {
       full = e;
       reason = e.getMessage();
-      fullListener.accept(reason);
+      listener.full(reason);
     }
   }
 

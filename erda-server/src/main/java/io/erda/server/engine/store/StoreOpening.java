@@ -22,6 +22,7 @@ import io.erda.server.engine.files.StoreGeometry;
 import io.erda.server.engine.files.StorePromise;
 import io.erda.server.engine.files.StoreWishes;
 import io.erda.server.engine.files.Superblock;
+import io.erda.server.engine.files.SuperblockFile;
 import io.erda.server.engine.tables.KeyWords;
 import io.erda.server.engine.tables.PendingWords;
 import io.erda.server.engine.tables.Tables;
@@ -147,8 +148,7 @@ public final class StoreOpening {
         new StoreParts(
             directory,
             leftovers,
-            superblock,
-            superblockMemory,
+            new SuperblockFile(superblockMemory, superblock),
             root,
             tables,
             new PendingWords(tables, current.memory().visibleBeforeDurable()),

@@ -3,9 +3,8 @@ package io.erda.server.engine.store;
 import io.erda.logstore.LogStore;
 import io.erda.pmem.Leftovers;
 import io.erda.pmem.MemoryDirectory;
-import io.erda.pmem.PersistentMemory;
 import io.erda.server.engine.files.RootFile;
-import io.erda.server.engine.files.Superblock;
+import io.erda.server.engine.files.SuperblockFile;
 import io.erda.server.engine.tables.KeyWords;
 import io.erda.server.engine.tables.PendingWords;
 import io.erda.server.engine.tables.Tables;
@@ -14,8 +13,7 @@ import io.erda.server.engine.tables.Tables;
 record StoreParts(
     MemoryDirectory directory,
     Leftovers leftovers,
-    Superblock superblock,
-    PersistentMemory superblockMemory,
+    SuperblockFile superblock,
     RootFile root,
     Tables tables,
     PendingWords pending,

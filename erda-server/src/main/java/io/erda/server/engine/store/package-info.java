@@ -1,7 +1,7 @@
 /**
  * A store that is open: how it is opened and recovered, {@link
- * io.erda.server.engine.store.StoreEngine} with everything that belongs to it, and what is left of
- * it when memory or a file fails.
+ * io.erda.server.engine.store.StoreEngine} with everything that belongs to it, {@code StoreWriter}
+ * with everything that changes it, and what is left of it when memory or a file fails.
  *
  * <p>Read {@code StoreOpening} first, then {@code Recovery}: each of their steps may be interrupted
  * and repeated, which {@code EngineCrashTest} tries at every store.

@@ -13,10 +13,10 @@ import io.erda.server.engine.events.DoublingEvent;
 import io.erda.server.engine.events.Events;
 import io.erda.server.engine.events.HalvingEvent;
 import io.erda.server.engine.events.ResizingEvent;
-import io.erda.server.engine.events.ToldService;
+import io.erda.server.engine.events.ServiceListener;
 import io.erda.server.engine.files.RootFile;
 import io.erda.server.engine.files.StoreFiles;
-import io.erda.server.engine.files.Superblock;
+import io.erda.server.engine.files.SuperblockFile;
 import io.erda.server.engine.files.TableGrowthOptions;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -96,9 +96,12 @@ public final class TableGrowth {
 
   /** Is told which tables can be read. */
   public interface Listener {
-    void opened(Tables.Generation generation);
+    /** For a table that nobody reads. */
+    Listener NONE = new Listener() {};
 
-    void retired(Tables.Generation generation);
+    default void opened(Tables.Generation generation) {}
+
+    default void retired(Tables.Generation generation) {}
   }
 
   private record Retired(Tables.Generation generation, long sinceNs) {}
@@ -112,24 +115,11 @@ public final class TableGrowth {
   /** Removes tables that the superblock does not name. */
   private final Leftovers leftovers;
 
-  /**
-   * The superblock's file. It stays mapped as long as the store is open: opening a file may fail
-   * for a moment, with too many others open, and a resizing can't be undone midway.
-   */
-  private final PersistentMemory superblockMemory;
-
+  private final SuperblockFile superblock;
+  private final TableGrowthOptions options;
+  private final Listener listener;
+  private final ServiceListener told;
   private final ArrayDeque<Retired> retired = new ArrayDeque<>();
-
-  private Superblock superblock;
-  private TableGrowthOptions options = TableGrowthOptions.DEFAULT;
-  private Listener listener =
-      new Listener() {
-        @Override
-        public void opened(Tables.Generation generation) {}
-
-        @Override
-        public void retired(Tables.Generation generation) {}
-      };
 
   /** Makes the new table's file; null when no file is being made. */
   private Creation creation;
@@ -170,8 +160,6 @@ public final class TableGrowth {
   /** When the resizing began, or {@link #UNKNOWN} if that was before the store was opened. */
   private long resizingBegunNs;
 
-  private ToldService told = new ToldService();
-
   private long discarded = -1;
   private long doublings;
   private long halvings;
@@ -179,7 +167,8 @@ public final class TableGrowth {
   private long timesPutOff;
 
   /**
-   * @param superblockMemory where {@code superblock} is stored; owned from here on
+   * @param listener is told which tables can be read; it knows those that are in use now
+   * @param told of doublings and halvings
    */
   public TableGrowth(
       MemoryDirectory directory,
@@ -188,10 +177,14 @@ public final class TableGrowth {
       Decisions decisions,
       TombstoneSweep sweep,
       Leftovers leftovers,
-      Superblock superblock,
-      PersistentMemory superblockMemory) {
+      SuperblockFile superblock,
+      TableGrowthOptions options,
+      Listener listener,
+      ServiceListener told) {
     this.leftovers = leftovers;
-    this.superblockMemory = superblockMemory;
+    this.options = options;
+    this.listener = listener;
+    this.told = told;
     this.directory = directory;
     this.root = root;
     this.tables = tables;
@@ -199,34 +192,9 @@ public final class TableGrowth {
     this.sweep = sweep;
     this.superblock = superblock;
     if (tables.resizing() != null) {
-      beginEvent(superblock.tables().nextBuckets());
+      beginEvent(superblock.now().tables().nextBuckets());
       resizingBegunNs = UNKNOWN;
     }
-  }
-
-  /** Sets how the table grows and shrinks from now on. */
-  public void options(TableGrowthOptions newOptions) {
-    options = newOptions;
-  }
-
-  /** Sets the listener that is told which tables can be read; those in use now are known to it. */
-  public void onChange(Listener newListener) {
-    listener = newListener;
-  }
-
-  /** The superblock's file. */
-  public PersistentMemory superblockMemory() {
-    return superblockMemory;
-  }
-
-  /** The superblock as it is stored now. */
-  public Superblock superblock() {
-    return superblock;
-  }
-
-  /** Sets the listener that is told of doublings and halvings. */
-  public void tell(ToldService of) {
-    told = of;
   }
 
   /** Doublings finished since the store was opened. */
@@ -407,7 +375,7 @@ public final class TableGrowth {
   private boolean mayShrink() {
     long half = tables.buckets() / 2;
     return !putOff
-        && half >= superblock.tables().bucketsLeast()
+        && half >= superblock.now().tables().bucketsLeast()
         && half > tooFewBuckets
         && retired.size() < RETIRED_MAX;
   }
@@ -438,7 +406,7 @@ public final class TableGrowth {
    * confused with another.
    */
   private String fileOfNext() {
-    return StoreFiles.table(superblock.tables().made() + 1);
+    return StoreFiles.table(superblock.now().tables().made() + 1);
   }
 
   private void create() {
@@ -484,23 +452,17 @@ public final class TableGrowth {
   private void open(PersistentMemory memory) throws IOException {
     HashTable table = HashTable.create(memory, createdBuckets, root);
     directory.sync();
-    store(superblock.tables().withNext(createdBuckets));
+    store(superblock.now().tables().withNext(createdBuckets));
     Tables.Generation generation =
-        new Tables.Generation(superblock.tables().nextGeneration(), memory, table);
+        new Tables.Generation(superblock.now().tables().nextGeneration(), memory, table);
     stuckNs = STUCK_NS_MIN;
     tables.begin(generation);
     listener.opened(generation);
     root.nextEpoch();
   }
 
-  /**
-   * Stores the superblock. After a failure it may be stored or not, which the next opening finds
-   * out.
-   */
   private void store(StoreTables changed) {
-    Superblock next = superblock.withTables(changed);
-    next.store(superblockMemory);
-    superblock = next.stored();
+    superblock.store(changed);
   }
 
   // Step 4: moving.
@@ -536,13 +498,13 @@ public final class TableGrowth {
   private int turn() {
     if (tables.resizing().forget(FORGOTTEN_AT_ONCE)) {
       tooFewBuckets = tables.buckets();
-      store(superblock.tables().turned());
+      store(superblock.now().tables().turned());
       tables.turn();
       root.nextEpoch();
       turning = false;
       stuckNs = STUCK_NS_MIN;
       turns++;
-      told.listener().turned(tables.current().table().buckets(), tables.buckets());
+      told.turned(tables.current().table().buckets(), tables.buckets());
     }
     return FORGOTTEN_AT_ONCE;
   }
@@ -558,7 +520,7 @@ public final class TableGrowth {
   // Steps 5 and 6: only the new table.
 
   private void finish() {
-    store(superblock.tables().withNextAlone());
+    store(superblock.now().tables().withNextAlone());
     root.nextEpoch();
     Tables.Generation old = tables.end();
     retired.add(new Retired(old, nowNs));
@@ -586,12 +548,12 @@ public final class TableGrowth {
     long tookNs = resizingBegunNs == UNKNOWN ? -1 : nowNs - resizingBegunNs;
     if (to < from) {
       halvings++;
-      told.listener().halved(from, to, tables.sizeIfKnown(), tookNs);
+      told.halved(from, to, tables.sizeIfKnown(), tookNs);
     } else {
       if (from != tooFewBuckets) {
         tooFewBuckets = 0;
         doublings++;
-        told.listener().doubled(from, to, tables.sizeIfKnown(), tookNs);
+        told.doubled(from, to, tables.sizeIfKnown(), tookNs);
       }
     }
   }
@@ -624,6 +586,5 @@ public final class TableGrowth {
     giveUpCreation();
     retired.forEach(old -> old.generation.memory().close());
     retired.clear();
-    superblockMemory.close();
   }
 }

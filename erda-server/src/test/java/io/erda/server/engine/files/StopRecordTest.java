@@ -260,7 +260,7 @@ class StopRecordTest {
     StoreHarness store = StoreHarness.open(directory);
     store.requireOk(store.put("key", new byte[8]));
     assertFalse(directory.exists(StoreFiles.STOPPED));
-    store.engine.close();
+    store.close();
     assertTrue(directory.exists(StoreFiles.STOPPED));
     store = StoreHarness.open(directory);
     assertFalse(directory.exists(StoreFiles.STOPPED));
@@ -288,7 +288,7 @@ class StopRecordTest {
         };
     StoreHarness store = StoreHarness.open(willing);
     store.requireOk(store.put("key", new byte[8]));
-    store.engine.close();
+    store.close();
     flipLastByteOfTable();
     for (int opening = 0; opening < 2; opening++) {
       assertThrows(
@@ -347,11 +347,11 @@ class StopRecordTest {
       HeapDirectory disk = new HeapDirectory();
       StoreHarness store = StoreHarness.open(disk);
       store.requireOk(store.put("key", new byte[8]));
-      store.engine.close();
+      store.close();
       boolean done = false;
       try {
         CrashingDirectory crashing = new CrashingDirectory(disk.anotherView(), stores);
-        StoreHarness.open(crashing).engine.close();
+        StoreHarness.open(crashing).close();
         done = true;
       } catch (CrashingDirectory.Crash e) {
         // As was meant.

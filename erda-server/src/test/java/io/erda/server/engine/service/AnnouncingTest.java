@@ -21,9 +21,11 @@ import io.erda.rdma.embedded.EmbeddedNetwork;
 import io.erda.server.engine.RawClient;
 import io.erda.server.engine.StoreHarness;
 import io.erda.server.engine.files.StoreGeometry;
+import io.erda.server.engine.files.TableGrowthOptions;
 import io.erda.server.engine.publishing.AnnouncedWords;
 import io.erda.server.engine.store.StoreEngine;
 import io.erda.server.engine.store.StoreOpening;
+import io.erda.server.engine.store.StoreWriter;
 import io.erda.server.engine.tables.Tables;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -135,8 +137,8 @@ class AnnouncingTest {
     write(NEW);
     later(2 * AnnouncedWords.LOOK_NS);
     assertEquals(VersionWord.commit(word), word());
-    assertEquals(1, core.engine().puts().puts());
-    assertEquals(0, core.engine().announced().undecided());
+    assertEquals(1, core.writer().puts().puts());
+    assertEquals(0, core.writer().announced().undecided());
   }
 
   @Test
@@ -151,8 +153,8 @@ class AnnouncingTest {
     client.step();
     later(2 * AnnouncedWords.LOOK_NS);
     // A sweep may have emptied the entry by now.
-    assertEquals(0, core.engine().announced().undecided());
-    assertEquals(1, core.engine().puts().deletes());
+    assertEquals(0, core.writer().announced().undecided());
+    assertEquals(1, core.writer().puts().deletes());
   }
 
   /** The client is given up, what it announced is taken back, and the version before is there. */
@@ -168,7 +170,7 @@ class AnnouncingTest {
     assertTrue(client.disconnected);
     assertEquals(VersionWord.newest(committed), VersionWord.newest(word()));
     assertFalse(VersionWord.pending(word()));
-    assertEquals(1, core.engine().announced().rolledBack());
+    assertEquals(1, core.writer().announced().rolledBack());
     assertEquals(0, core.engine().root().structureCounter() & 1);
   }
 
@@ -190,7 +192,7 @@ class AnnouncingTest {
     later(0);
     later(0);
     assertEquals(VersionWord.commit(word), word());
-    assertEquals(0, core.engine().announced().rolledBack());
+    assertEquals(0, core.writer().announced().rolledBack());
   }
 
   /** Two undecided versions never stand in one word. */
@@ -343,13 +345,13 @@ class AnnouncingTest {
     assertEquals(Result.CONFLICT, announceIf(delete, NEW));
     skip();
     assertEquals(word, word());
-    assertEquals(0, core.engine().announced().undecided());
+    assertEquals(0, core.writer().announced().undecided());
     assertEquals(Result.OK, announceIf(delete, OLD));
     client.write(leased, place, KEY, null, regionKey);
     skip();
     client.step();
     later(2 * AnnouncedWords.LOOK_NS);
-    assertEquals(1, core.engine().puts().deletes());
+    assertEquals(1, core.writer().puts().deletes());
     assertEquals(Result.CONFLICT, announceIf(Message.FLAG_IF_EQUAL, OLD), "it was deleted");
     skip();
     assertEquals(Result.OK, announceIf(Message.FLAG_IF_ABSENT, OLD), "over a deleted one");
@@ -437,10 +439,11 @@ class AnnouncingTest {
     StoreEngine next = StoreOpening.open(directory, null, new Random(1));
     long entry = next.find(next.keyWord(key(), 0, KEY.length), key(), 0, KEY.length);
     assertEquals(word, next.tables().versionWord(entry), "nobody has met it");
-    next.announced().reported(next.keyWord(key(), 0, KEY.length), VersionWord.newest(word));
+    StoreWriter writer = new StoreWriter(next, TableGrowthOptions.DEFAULT);
+    writer.announced().reported(next.keyWord(key(), 0, KEY.length), VersionWord.newest(word));
     assertEquals(VersionWord.older(word), VersionWord.newest(next.tables().versionWord(entry)));
     assertEquals(0, next.root().structureCounter() & 1);
-    next.close();
+    writer.close();
   }
 
   @Test

@@ -240,7 +240,7 @@ class ServerCoreTest {
         client.publish(otherHead, otherHead.place(), bytes, 0),
         "a key of another head");
     assertEquals(0, core.engine().tables().size());
-    assertEquals(0, core.engine().puts().puts());
+    assertEquals(0, core.writer().puts().puts());
   }
 
   @Test
@@ -382,7 +382,7 @@ class ServerCoreTest {
     for (int i = 0; i < 100; i++) {
       assertEquals(Result.OK, put(client, "key" + i));
     }
-    assertTrue(core.engine().growth().doublings() >= 3, "" + core.engine().growth().doublings());
+    assertTrue(core.writer().growth().doublings() >= 3, "" + core.writer().growth().doublings());
     assertNull(core.readOnlyReason());
   }
 

@@ -11,7 +11,7 @@ import io.erda.pmem.HeapDirectory;
 import io.erda.pmem.Survives;
 import io.erda.protocol.Result;
 import io.erda.server.engine.StoreHarness;
-import io.erda.server.engine.store.StoreEngine;
+import io.erda.server.engine.store.StoreWriter;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -50,15 +50,15 @@ class PendingWordsTest {
 
   @AfterEach
   void close() {
-    store.engine.close();
+    store.close();
   }
 
   private long find() {
     return store.engine.find(keyWord, KEY, 0, (int) KEY.byteSize());
   }
 
-  private StoreEngine.Erasure erase() {
-    return store.engine.erase(KEY, 0, (int) KEY.byteSize());
+  private StoreWriter.Erasure erase() {
+    return store.writer.erase(KEY, 0, (int) KEY.byteSize());
   }
 
   private long wordNow() {
@@ -67,33 +67,33 @@ class PendingWordsTest {
 
   @Test
   void theCleanerLeavesALiveWord() {
-    assertEquals(word, store.engine.entries().decide(entry, keyWord, word));
+    assertEquals(word, store.writer.entries().decide(entry, keyWord, word));
     assertEquals(word, wordNow());
     store.engine.pending().allDecided();
-    assertEquals(VersionWord.rollback(word), store.engine.entries().decide(entry, keyWord, word));
+    assertEquals(VersionWord.rollback(word), store.writer.entries().decide(entry, keyWord, word));
     assertEquals(VersionWord.rollback(word), wordNow());
   }
 
   @Test
   void aDeleteWithoutSpaceWaitsForALiveWord() {
-    assertEquals(StoreEngine.Erasure.NOT_NOW, erase());
+    assertEquals(StoreWriter.Erasure.NOT_NOW, erase());
     assertEquals(word, wordNow());
     store.engine.pending().allDecided();
-    assertEquals(StoreEngine.Erasure.ERASED, erase());
+    assertEquals(StoreWriter.Erasure.ERASED, erase());
     assertNull(store.get("key"));
-    assertEquals(StoreEngine.Erasure.ABSENT, erase());
+    assertEquals(StoreWriter.Erasure.ABSENT, erase());
   }
 
   @Test
   void aDoublingMovesEverythingButALiveWord() {
-    assertTrue(store.engine.growth().makeRoom(1));
+    assertTrue(store.writer.growth().makeRoom(1));
     for (int i = 0; i < 10_000; i++) {
       store.grow();
     }
-    assertTrue(store.engine.growth().working());
+    assertTrue(store.writer.growth().working());
     assertEquals(word, wordNow());
     store.engine.pending().allDecided();
-    for (int i = 0; store.engine.growth().working(); i++) {
+    for (int i = 0; store.writer.growth().working(); i++) {
       assertTrue(i < 10_000, "the doubling ends");
       store.grow();
     }
@@ -103,7 +103,7 @@ class PendingWordsTest {
 
   /** Grows until a pass over the old table found nothing but the live word. */
   private void growUntilStuck() {
-    assertTrue(store.engine.growth().makeRoom(1));
+    assertTrue(store.writer.growth().makeRoom(1));
     for (int i = 0; !isStuck(); i++) {
       assertTrue(i < 10_000, "the live word is in the way");
       store.grow();
@@ -128,15 +128,15 @@ class PendingWordsTest {
   @Test
   void noRoomBesideALiveWordIsNoFullTable() {
     growUntilStuck();
-    assertEquals(Result.NOT_NOW, store.engine.insertion().refusal(1));
+    assertEquals(Result.NOT_NOW, store.writer.insertion().refusal(1));
     store.engine.pending().allDecided();
-    assertTrue(store.engine.insertion().makeRoom(1), "it goes on at once");
+    assertTrue(store.writer.insertion().makeRoom(1), "it goes on at once");
   }
 
   /** Found by reading: the doubling paused for longer each time, up to a second. */
   @Test
   void aDoublingThatMetLiveWordsDoesNotPauseWhenTheyAreDecided() {
-    assertTrue(store.engine.growth().makeRoom(1));
+    assertTrue(store.writer.growth().makeRoom(1));
     Tables tables = store.engine.tables();
     for (int i = 0; i < 5_000; i++) {
       // Live when the doubling comes by, and not at the end of its pass.
@@ -150,7 +150,7 @@ class PendingWordsTest {
     }
     assertEquals(word, wordNow());
     store.engine.pending().allDecided();
-    for (int i = 0; store.engine.growth().working(); i++) {
+    for (int i = 0; store.writer.growth().working(); i++) {
       assertTrue(i < 50, "the doubling goes on at once");
       store.grow();
     }

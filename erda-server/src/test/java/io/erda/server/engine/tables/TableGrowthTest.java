@@ -18,7 +18,6 @@ import io.erda.server.engine.FullDirectory;
 import io.erda.server.engine.StoreHarness;
 import io.erda.server.engine.files.StoreGeometry;
 import io.erda.server.engine.files.TableGrowthOptions;
-import io.erda.server.engine.store.StoreEngine;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.util.HashSet;
@@ -53,14 +52,14 @@ public class TableGrowthTest {
     for (int i = 0; i < 500; i++) {
       assertArrayEquals(value(i), store.get("key" + i));
     }
-    assertTrue(store.engine.growth().doublings() >= 8, "" + store.engine.growth().doublings());
+    assertTrue(store.writer.growth().doublings() >= 8, "" + store.writer.growth().doublings());
     assertEquals(500, store.engine.tables().size());
     assertEquals(List.of(), store.findings());
     assertEquals(1, tables(disk).size(), "" + disk.names());
   }
 
   private static void settle(StoreHarness store) {
-    for (int i = 0; store.grow() > 0 || store.engine.growth().working(); i++) {
+    for (int i = 0; store.grow() > 0 || store.writer.growth().working(); i++) {
       assertTrue(i < 100_000, "the doubling does not end");
     }
   }
@@ -80,14 +79,14 @@ public class TableGrowthTest {
         store.requireOk(result);
       }
     }
-    assertTrue(store.engine.growth().doublings() > 3);
+    assertTrue(store.writer.growth().doublings() > 3);
     assertEquals(List.of(), store.findings());
   }
 
   @Test
   void atItsLargestSizeItIsFullAndAllElseGoesOn() {
-    StoreHarness store = StoreHarness.open(new HeapDirectory(), SMALLEST);
-    store.engine.growth().options(new TableGrowthOptions(16, 4, 0));
+    HeapDirectory disk = new HeapDirectory();
+    StoreHarness store = StoreHarness.open(disk, SMALLEST, new TableGrowthOptions(16, 4, 0));
     int count = 0;
     while (store.put("key" + count, value(count)) == Result.OK) {
       count++;
@@ -102,7 +101,8 @@ public class TableGrowthTest {
     }
     store.requireOk(store.put("key0", null));
     assertNull(store.get("key0"));
-    store.engine.growth().options(new TableGrowthOptions(32, 4, 0));
+    store.close();
+    store = StoreHarness.open(disk.anotherView(), SMALLEST, new TableGrowthOptions(32, 4, 0));
     store.requireOk(store.put("one more", value(0)));
     assertEquals(List.of(), store.findings());
   }
@@ -117,9 +117,9 @@ public class TableGrowthTest {
       count++;
     }
     assertEquals(Result.DISK_FULL, store.put("one more", value(0)));
-    long tried = store.engine.growth().timesPutOff();
+    long tried = store.writer.growth().timesPutOff();
     store.grow();
-    assertEquals(tried, store.engine.growth().timesPutOff(), "not at every step");
+    assertEquals(tried, store.writer.growth().timesPutOff(), "not at every step");
     for (int i = 0; i < count; i++) {
       store.requireOk(store.put("key" + i, value(i + 1)));
     }
@@ -161,7 +161,7 @@ public class TableGrowthTest {
       store.requireOk(store.put("more" + i, value(i)));
     }
     settle(store);
-    assertTrue(store.engine.growth().doublings() > 3);
+    assertTrue(store.writer.growth().doublings() > 3);
     assertEquals(List.of(), store.findings());
   }
 
@@ -175,7 +175,7 @@ public class TableGrowthTest {
       store.requireOk(store.put("key" + i, value(i)));
     }
     settle(store);
-    assertTrue(store.engine.growth().doublings() > 3);
+    assertTrue(store.writer.growth().doublings() > 3);
     disk.opensNoFile = false;
     assertEquals(List.of(), store.findings());
   }
@@ -243,7 +243,7 @@ public class TableGrowthTest {
             },
             SMALLEST);
     int count = 0;
-    while (!store.engine.growth().makesRoom()) {
+    while (!store.writer.growth().makesRoom()) {
       store.requireOk(store.put("key" + count, value(count++)));
     }
     int result = Result.OK;
@@ -278,14 +278,14 @@ public class TableGrowthTest {
   @Test
   void anInsertionWithoutRoomDoesNotCountALargeTable() {
     HeapDirectory disk = new HeapDirectory();
-    StoreHarness.open(disk, LARGE).engine.close();
-    StoreEngine engine = StoreHarness.open(disk.anotherView(), LARGE).engine;
-    assertFalse(engine.growth().makeRoom(1), "nothing is in it: a larger one would not help");
-    assertEquals(-1, engine.tables().sizeIfKnown());
-    while (engine.growth().doWork(0) > 0) {
+    StoreHarness.open(disk, LARGE).close();
+    StoreHarness store = StoreHarness.open(disk.anotherView(), LARGE);
+    assertFalse(store.writer.growth().makeRoom(1), "nothing is in it: a larger one would not help");
+    assertEquals(-1, store.engine.tables().sizeIfKnown());
+    while (store.writer.growth().doWork(0) > 0) {
       // counts on
     }
-    assertEquals(0, engine.tables().sizeIfKnown());
+    assertEquals(0, store.engine.tables().sizeIfKnown());
   }
 
   private static final StoreGeometry LARGE =
@@ -304,9 +304,9 @@ public class TableGrowthTest {
     for (int i = 0; i < 20; i++) {
       store.grow();
     }
-    store.engine.close();
+    store.close();
     store = StoreHarness.open(disk.anotherView(), TINY_LOG_MANY_BUCKETS);
-    assertTrue(store.engine.growth().working());
+    assertTrue(store.writer.growth().working());
     assertTrue(store.engine.recovery().notes().toString().contains("512"));
     assertEquals(List.of(), store.findings());
     for (int i = 0; i < 129; i++) {
@@ -360,7 +360,7 @@ public class TableGrowthTest {
       store.put("key" + i, value(i));
     }
     settle(store);
-    assertTrue(store.engine.growth().doublings() > 0);
+    assertTrue(store.writer.growth().doublings() > 0);
     assertArrayEquals(value(1), store.get("a"));
     assertEquals(List.of(), store.findings());
   }

@@ -1,0 +1,66 @@
+package io.erda.server;
+
+import io.erda.server.engine.store.StoreFailures;
+import java.lang.System.Logger.Level;
+import java.util.function.Consumer;
+
+/**
+ * Tells a server's log and its application that the store takes no more puts. The server's thread
+ * tells it; any thread may set the listener.
+ */
+final class ReadOnlyNews implements StoreFailures.Listener {
+  /** Null when the server has no log. */
+  private final ServerLog log;
+
+  // Guarded by this.
+
+  private String reason;
+  private Consumer<String> listener = why -> {};
+
+  /**
+   * @param log null: none
+   */
+  ReadOnlyNews(ServerLog log) {
+    this.log = log;
+  }
+
+  @Override
+  public void full(String why) {
+    if (log != null) {
+      log.say(
+          Level.WARNING,
+          "there is no room for what is to be stored: puts and deletes are refused, gets go on, and"
+              + " all goes on by itself when there is room: "
+              + why);
+    }
+  }
+
+  @Override
+  public void readOnly(String why) {
+    if (log != null) {
+      log.say(
+          Level.ERROR,
+          "the store is read-only now, gets go on: "
+              + why
+              + "; when that is mended, start the server again");
+    }
+    Consumer<String> told;
+    synchronized (this) {
+      reason = why;
+      told = listener;
+    }
+    told.accept(why);
+  }
+
+  /** See {@link ErdaServer#onReadOnly}. */
+  void onReadOnly(Consumer<String> wanted) {
+    String known;
+    synchronized (this) {
+      listener = wanted;
+      known = reason;
+    }
+    if (known != null) {
+      wanted.accept(known);
+    }
+  }
+}

@@ -1,0 +1,172 @@
+package io.erda.server;
+
+import io.erda.cleaner.CleanerOptions;
+import io.erda.protocol.ErdaException;
+import io.erda.rdma.Device;
+import io.erda.rdma.Listener;
+import io.erda.server.engine.events.ServiceListener;
+import io.erda.server.engine.files.TableGrowthOptions;
+import io.erda.server.engine.publishing.Syncs;
+import io.erda.server.engine.service.Limits;
+import io.erda.server.engine.service.ServerCore;
+import io.erda.server.engine.service.ServiceOptions;
+import io.erda.server.engine.service.Surroundings;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+
+/**
+ * What a server is made of beside its thread, and how it serves a store with that. Owns devices,
+ * watch and log.
+ */
+final class Serving {
+  /** A device on which a store is served, and its listener. */
+  record Port(Device device, Listener listener) {}
+
+  final ServerOptions options;
+  final ServedDevices devices;
+  final DirectoryWatch watch;
+
+  /** Null when the server has no log. */
+  final ServerLog log;
+
+  final ReadOnlyNews news;
+
+  /** Ends the server when a thread beside it failed. */
+  final Failures failures;
+
+  private final List<Port> ports;
+  private final List<Device> abandoned;
+  private final LongSupplier nanoTime;
+  private final Consumer<ServerCore> figures;
+  private final long startedNs;
+
+  /**
+   * @param store that is served first; its directory is watched
+   * @param ports at which it is served, over the devices
+   * @param abandoned devices at which it is not served, where clients of earlier servers may live
+   * @param log null: none
+   * @param nanoTime the clock of cores
+   * @param figures adds further figures to a core
+   */
+  Serving(
+      ServerOptions options,
+      OpenedStore store,
+      ServedDevices devices,
+      List<Port> ports,
+      List<Device> abandoned,
+      ServerLog log,
+      Failures failures,
+      LongSupplier nanoTime,
+      Consumer<ServerCore> figures) {
+    this.options = options;
+    this.devices = devices;
+    this.ports = List.copyOf(ports);
+    this.abandoned = List.copyOf(abandoned);
+    this.log = log;
+    this.news = new ReadOnlyNews(log);
+    this.failures = failures;
+    this.nanoTime = nanoTime;
+    this.startedNs = nanoTime.getAsLong();
+    this.figures = figures;
+    this.watch = new DirectoryWatch(store.place(), store.files(), devices::wakeup, failures);
+  }
+
+  /**
+   * Serves a store: makes the threads that work for its core, then the core, and makes it
+   * reachable.
+   *
+   * @throws ErdaException.Unusable when a device does not take the store's memory
+   */
+  ServedStore serve(OpenedStore store) {
+    FileThreads files = null;
+    SyncThreads syncs = null;
+    boolean done = false;
+    try {
+      files = new FileThreads(store.engine().log().geometry().heads(), failures);
+      syncs = store.engine().waitsForDevice() ? new SyncThreads(devices::wakeup, failures) : null;
+      ServedStore served = new ServedStore(store, core(store, files, syncs), files, syncs);
+      done = true;
+      return served;
+    } finally {
+      if (!done && syncs != null) {
+        syncs.close();
+      }
+      if (!done && files != null) {
+        files.close();
+      }
+    }
+  }
+
+  private ServerCore core(OpenedStore store, FileThreads files, SyncThreads syncs) {
+    ServerCore core =
+        new ServerCore(
+            store.engine(),
+            serviceOptions(options),
+            new Surroundings(
+                files,
+                syncs == null ? Syncs.AT_ONCE : syncs,
+                watch::loss,
+                log == null ? ServiceListener.NONE : log,
+                news,
+                abandoned),
+            nanoTime);
+    for (Port each : ports) {
+      listen(core, each.device(), each.listener());
+      each.device().figures().forEach(core::figure);
+    }
+    figures.accept(core);
+    core.figure("pages.failures", files::failures);
+    addFigures(core);
+    store.addFigures(core);
+    return core;
+  }
+
+  /** Registers the store with the device, which hardware may refuse. */
+  private static void listen(ServerCore core, Device device, Listener listener) {
+    try {
+      core.listen(device, listener);
+    } catch (IllegalStateException e) {
+      throw new ErdaException.Unusable(
+          "can't serve at " + listener.address() + ": " + e.getMessage(), e);
+    }
+  }
+
+  private void addFigures(ServerCore core) {
+    Runtime runtime = Runtime.getRuntime();
+    core.figure("server.uptime.ns", () -> nanoTime.getAsLong() - startedNs);
+    core.figure("server.pid", ProcessHandle.current()::pid);
+    core.figure("server.heap.bytes", () -> runtime.totalMemory() - runtime.freeMemory());
+    core.text("server.version", ErdaVersion.ofBuild());
+  }
+
+  static ServiceOptions serviceOptions(ServerOptions options) {
+    ServiceOptions defaults = ServiceOptions.DEFAULT;
+    TableGrowthOptions growth = TableGrowthOptions.DEFAULT;
+    return new ServiceOptions(
+        options.connectionsMax(),
+        defaults.reservationIdleNs(),
+        defaults.extentBytesMax(),
+        options.pollingNs(),
+        options.cleaning()
+            ? defaults.cleaning().withLivePercent(options.livePercent())
+            : CleanerOptions.NEVER,
+        limits(options),
+        new TableGrowthOptions(options.bucketsMax(), growth.stretchSlots(), growth.graceNs()));
+  }
+
+  private static Limits limits(ServerOptions options) {
+    Quotas quotas = options.quotas();
+    Limits usual = Limits.of(options.connectionsMax());
+    return new Limits(
+        quotas.connectionsPerUser() == 0 ? usual.connectionsPerUser() : quotas.connectionsPerUser(),
+        quotas.leasedBytesPerClient() == 0
+            ? usual.leasedBytesPerClient()
+            : quotas.leasedBytesPerClient(),
+        quotas.leasedBytesPerUser(),
+        quotas.operationsPerClient() == 0
+            ? usual.operationsPerClient()
+            : quotas.operationsPerClient(),
+        quotas.operationsPerUser() == 0 ? usual.operationsPerUser() : quotas.operationsPerUser());
+  }
+}

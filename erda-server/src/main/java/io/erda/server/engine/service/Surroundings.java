@@ -1,0 +1,60 @@
+package io.erda.server.engine.service;
+
+import io.erda.rdma.Device;
+import io.erda.server.engine.events.ServiceListener;
+import io.erda.server.engine.publishing.Syncs;
+import io.erda.server.engine.store.StoreFailures;
+import java.util.List;
+import java.util.function.Supplier;
+
+/**
+ * What a {@link ServerCore} works with beside its store and its devices: who does its slow work,
+ * and who is told. All of it is borrowed.
+ *
+ * @param files does the slow work on files
+ * @param syncs waits for the device when the store drains to one ({@link
+ *     io.erda.server.engine.store.StoreEngine#waitsForDevice})
+ * @param loss tells why the store is not found by its name any more, in words for a user; null
+ *     while it is. Called often; the store is read-only after a loss
+ * @param listener is told of clients, cleanings and resizings
+ * @param failing is told when the store takes no more puts and deletes
+ * @param abandoned devices that the store is not served on, where clients of earlier servers may
+ *     live
+ */
+public record Surroundings(
+    FileWork files,
+    Syncs syncs,
+    Supplier<String> loss,
+    ServiceListener listener,
+    StoreFailures.Listener failing,
+    List<Device> abandoned) {
+  /** The server's thread does all work, and nobody is told. */
+  public static final Surroundings NONE =
+      new Surroundings(
+          FileWork.AT_ONCE,
+          Syncs.AT_ONCE,
+          () -> null,
+          ServiceListener.NONE,
+          StoreFailures.Listener.NONE,
+          List.of());
+
+  public Surroundings {
+    abandoned = List.copyOf(abandoned);
+  }
+
+  public Surroundings withSyncs(Syncs other) {
+    return new Surroundings(files, other, loss, listener, failing, abandoned);
+  }
+
+  public Surroundings withListener(ServiceListener other) {
+    return new Surroundings(files, syncs, loss, other, failing, abandoned);
+  }
+
+  public Surroundings withFailing(StoreFailures.Listener other) {
+    return new Surroundings(files, syncs, loss, listener, other, abandoned);
+  }
+
+  public Surroundings withAbandoned(List<Device> other) {
+    return new Surroundings(files, syncs, loss, listener, failing, other);
+  }
+}
