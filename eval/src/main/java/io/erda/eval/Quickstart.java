@@ -16,7 +16,7 @@ import io.erda.eval.process.CpuTime;
 import io.erda.eval.process.Jvm;
 import io.erda.eval.process.ServerChild;
 import io.erda.eval.process.Transport;
-import io.erda.eval.report.ServerFigures;
+import io.erda.eval.report.StatsFigures;
 import io.erda.ycsb.Workloads;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -185,7 +185,7 @@ public final class Quickstart {
     Map<String, Long> statsAfter = figures.stats();
     progress.done(
         Numbers.count(result.throughputOpsPerSecond()) + " operations/s" + errors(result, load));
-    long nvmBytes = ServerFigures.nvmBytes(statsAfter) - ServerFigures.nvmBytes(statsBefore);
+    long nvmBytes = StatsFigures.nvmBytes(statsAfter) - StatsFigures.nvmBytes(statsBefore);
     return new WorkloadResult(
         name,
         options.threads(),

@@ -13,7 +13,7 @@ import io.erda.protocol.ErdaException;
 import io.erda.server.ErdaServer;
 import io.erda.server.Listening;
 import io.erda.server.ServerOptions;
-import io.erda.server.figures.Figure;
+import io.erda.server.figures.StatsFigure;
 import io.erda.server.figures.FigureCatalogue;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -62,7 +62,7 @@ class StatsPageTest {
         text.append(group.when()).append("\n\n");
       }
       text.append("| figure | kind | unit | what it says |\n|---|---|---|---|\n");
-      for (Figure each : group.figures()) {
+      for (StatsFigure each : group.figures()) {
         text.append(
             "| `%s` | %s | %s | %s |\n"
                 .formatted(
@@ -78,7 +78,7 @@ class StatsPageTest {
   @Test
   void everyNameStandsInTheCatalogueOnce() {
     Set<String> names = new HashSet<>();
-    for (Figure each : FigureCatalogue.all()) {
+    for (StatsFigure each : FigureCatalogue.all()) {
       assertTrue(names.add(each.name()), each.name() + " stands there twice");
     }
   }
@@ -102,7 +102,7 @@ class StatsPageTest {
     }
     Set<String> told = new TreeSet<>();
     for (String name : shown) {
-      Figure figure = FigureCatalogue.find(name);
+      StatsFigure figure = FigureCatalogue.find(name);
       assertNotNull(figure, () -> name + " is not in the catalogue");
       told.add(figure.name());
     }

@@ -17,17 +17,17 @@ final class ConnectionEnd {
 
   final Device device;
   final Traffic traffic;
-  final CompletionQueue completions;
-  final ReceiveQueue receives;
+  final SimulatedCompletions completions;
+  final SimulatedReceives receives;
   final ClaimCounts claims = new ClaimCounts();
   private Phase phase = Phase.CONNECTING;
   private boolean crashed;
 
-  ConnectionEnd(Device device, Traffic traffic, CompletionQueue completions, int receiveDepth) {
+  ConnectionEnd(Device device, Traffic traffic, SimulatedCompletions completions, int receiveDepth) {
     this.device = device;
     this.traffic = traffic;
     this.completions = completions;
-    this.receives = new ReceiveQueue(receiveDepth, traffic, completions);
+    this.receives = new SimulatedReceives(receiveDepth, traffic, completions);
   }
 
   private void become(Phase next) {

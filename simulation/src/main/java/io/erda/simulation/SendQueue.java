@@ -15,7 +15,7 @@ import java.util.function.Consumer;
  */
 final class SendQueue {
   private final Hops hops;
-  private final CompletionQueue completions;
+  private final SimulatedCompletions completions;
   private final Consumer<PostedWork> arrival;
   private final ArrayDeque<PostedWork> unissued = new ArrayDeque<>();
   private final ArrayDeque<PostedWork> outstanding = new ArrayDeque<>();
@@ -26,7 +26,7 @@ final class SendQueue {
   /**
    * @param arrival is called with work that reaches the other end
    */
-  SendQueue(Hops hops, CompletionQueue completions, Consumer<PostedWork> arrival) {
+  SendQueue(Hops hops, SimulatedCompletions completions, Consumer<PostedWork> arrival) {
     this.hops = hops;
     this.completions = completions;
     this.arrival = arrival;

@@ -51,7 +51,7 @@ final class SimulatedQueuePair implements QueuePair {
     network = device.network;
     hops = network.hops;
     Traffic traffic = device.traffic;
-    CompletionQueue completions = new CompletionQueue(device::activity);
+    SimulatedCompletions completions = new SimulatedCompletions(device::activity);
     end = new ConnectionEnd(device, traffic, completions, hops.model.receiveDepth());
     reach = new Reach(end);
     sends = new SendQueue(hops, completions, this::arrive);

@@ -6,7 +6,7 @@ import java.util.List;
  * One power cut and its consequences.
  *
  * @param disk the file system
- * @param order the runs so far, as {@link Session} names them
+ * @param order the runs so far, as {@link DiskSession} names them
  * @param phase the state of the store as far as the host knew
  * @param powerClaimed whether the store had promised to survive this
  * @param problems violations, one line each; empty when there are none

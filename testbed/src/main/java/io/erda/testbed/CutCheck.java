@@ -32,7 +32,7 @@ final class CutCheck {
   record How(boolean verifyFirst, String promise, String opener, int clients, int keys) {}
 
   private final Path work;
-  private final Jvm jvm;
+  private final HostJvm jvm;
   private final How how;
   private final List<String> problems = new ArrayList<>();
   private final KeysRead keys = new KeysRead();
@@ -42,7 +42,7 @@ final class CutCheck {
   private String refusal = "";
 
   /** Makes a check that uses its own directory, {@code work}. */
-  CutCheck(Path work, Jvm jvm, How how) {
+  CutCheck(Path work, HostJvm jvm, How how) {
     this.work = work;
     this.jvm = jvm;
     this.how = how;
@@ -63,7 +63,7 @@ final class CutCheck {
         open(data);
         lost = judge(claim);
       } finally {
-        Shell.must(work.resolve("umount.log"), "umount", mounted.toString());
+        HostShell.must(work.resolve("umount.log"), "umount", mounted.toString());
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -80,8 +80,8 @@ final class CutCheck {
 
   private void verify(Path data, Ledger.Claim claim) throws IOException {
     Map<String, String> before = contents(data);
-    Shell.Result result =
-        Shell.run(
+    HostShell.Result result =
+        HostShell.run(
             work.resolve("verify.log"),
             SECONDS_MAX,
             jvm.command("io.erda.launcher.Main", "verify", "--data", data.toString()));
@@ -99,8 +99,8 @@ final class CutCheck {
   }
 
   private void open(Path data) {
-    Shell.Result result =
-        Shell.run(
+    HostShell.Result result =
+        HostShell.run(
             work.resolve("read.log"),
             SECONDS_MAX,
             jvm.command(

@@ -41,9 +41,9 @@ final class Disk {
       disk.setLength(kind.bytes);
     }
     switch (kind) {
-      case EXT4 -> Shell.must(log, "mke2fs", "-q", "-F", "-t", "ext4", file.toString());
+      case EXT4 -> HostShell.must(log, "mke2fs", "-q", "-F", "-t", "ext4", file.toString());
       // The kernels of the guest and of the host, which mounts copies, may have different versions.
-      case XFS -> Shell.must(log, "mkfs.xfs", "-q", "-f", file.toString());
+      case XFS -> HostShell.must(log, "mkfs.xfs", "-q", "-f", file.toString());
       case DAX -> {}
     }
     return new Disk(kind, file);
@@ -59,7 +59,7 @@ final class Disk {
 
   /** Copies the current disk; holes stay holes. */
   Disk copy(Path to, Path log) {
-    Shell.must(log, "cp", "--sparse=always", "--reflink=auto", file.toString(), to.toString());
+    HostShell.must(log, "cp", "--sparse=always", "--reflink=auto", file.toString(), to.toString());
     return new Disk(kind, to);
   }
 
@@ -123,6 +123,6 @@ final class Disk {
           case DAX -> "loop,offset=" + DAX_OFFSET;
         };
     String type = kind == Kind.XFS ? "xfs" : "ext4";
-    Shell.must(log, "mount", "-t", type, "-o", options, file.toString(), directory.toString());
+    HostShell.must(log, "mount", "-t", type, "-o", options, file.toString(), directory.toString());
   }
 }

@@ -105,7 +105,7 @@ public final class FailingCalls implements Callable<Integer> {
           i <= last && met < runs && System.nanoTime() < endNs;
           i++) {
         FailingPrograms.Configuration configuration = programs.draw(itsSeed, i, call);
-        Outcome outcome = programs.run(configuration);
+        ConfigurationResult outcome = programs.run(configuration);
         done++;
         met += outcome.isMet() ? 1 : 0;
         int[] counts = tally.computeIfAbsent(configuration.program().toString(), k -> new int[4]);
@@ -137,7 +137,7 @@ public final class FailingCalls implements Callable<Integer> {
       long seed,
       int number,
       FailingPrograms.Configuration configuration,
-      Outcome outcome) {
+      ConfigurationResult outcome) {
     out.printf("FAILED %d: %s%n", number, configuration);
     outcome.complaints().stream().distinct().limit(6).forEach(what -> out.println("  " + what));
     outcome

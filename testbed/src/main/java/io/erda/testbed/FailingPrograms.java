@@ -91,7 +91,7 @@ final class FailingPrograms implements AutoCloseable {
     this.classpath = classpath;
     this.template = work.resolve("template");
     Files.createDirectories(template);
-    Outcome made = new Outcome();
+    ConfigurationResult made = new ConfigurationResult();
     try (Traced server = server(template, List.of(), false)) {
       require(server.awaitSaid("serving", SECONDS_MAX), "no server starts: " + server.err());
       new FailingPuts(made).fill(shm(template));
@@ -160,7 +160,7 @@ final class FailingPrograms implements AutoCloseable {
     String key = configuration.program + " " + configuration.kind + " " + configuration.power;
     CallCounts counts = counted.get(key);
     if (counts == null) {
-      Outcome outcome = run(configuration.with(null));
+      ConfigurationResult outcome = run(configuration.with(null));
       require(
           outcome.complaints().isEmpty(),
           key + ", without a failing call: " + outcome.complaints());
@@ -180,8 +180,8 @@ final class FailingPrograms implements AutoCloseable {
     return work.resolve("world");
   }
 
-  Outcome run(Configuration configuration) throws IOException {
-    Outcome outcome = new Outcome();
+  ConfigurationResult run(Configuration configuration) throws IOException {
+    ConfigurationResult outcome = new ConfigurationResult();
     List<String> tracing = tracing(configuration);
     Path world = world();
     FailingCalls.remove(world);
@@ -200,7 +200,7 @@ final class FailingPrograms implements AutoCloseable {
   // Servers.
 
   private void serving(
-      Configuration configuration, List<String> tracing, Path world, Outcome outcome)
+      Configuration configuration, List<String> tracing, Path world, ConfigurationResult outcome)
       throws IOException {
     FailingPuts puts = new FailingPuts(outcome);
     puts.knowFilled();
@@ -231,7 +231,7 @@ final class FailingPrograms implements AutoCloseable {
   }
 
   private void fromStartToStop(
-      Configuration configuration, List<String> tracing, Path world, Outcome outcome)
+      Configuration configuration, List<String> tracing, Path world, ConfigurationResult outcome)
       throws IOException {
     FailingPuts puts = new FailingPuts(outcome);
     puts.knowFilled();
@@ -251,7 +251,7 @@ final class FailingPrograms implements AutoCloseable {
   }
 
   /** Ends a server, and complains if it had ended by itself without a reason. */
-  private static void end(Traced server, boolean kill, boolean served, Outcome outcome)
+  private static void end(Traced server, boolean kill, boolean served, ConfigurationResult outcome)
       throws IOException {
     boolean lived = server.isAlive();
     if (lived && kill) {
@@ -266,7 +266,7 @@ final class FailingPrograms implements AutoCloseable {
     String said = server.err();
     outcome.said("server", said);
     boolean why = said.contains("erda: ") || said.contains("ended because");
-    if (!lived && !why && outcome.isHeard() && !Outcome.isOfTheJvm(said + server.out())) {
+    if (!lived && !why && outcome.isHeard() && !ConfigurationResult.isOfTheJvm(said + server.out())) {
       outcome.complain(
           "the server ended with %d and did not say why%s"
               .formatted(server.exitCode(), served ? "" : ", before it served"));
@@ -279,7 +279,7 @@ final class FailingPrograms implements AutoCloseable {
   // Commands.
 
   private void client(
-      Configuration configuration, List<String> tracing, Path world, Outcome outcome)
+      Configuration configuration, List<String> tracing, Path world, ConfigurationResult outcome)
       throws IOException {
     String name = configuration.program.name().toLowerCase(Locale.ROOT);
     try (ErdaServer server = SoundStore.serve(world.resolve("data"))) {
@@ -321,7 +321,7 @@ final class FailingPrograms implements AutoCloseable {
     }
   }
 
-  private void requireBackup(Path world, Path target, boolean done, Outcome outcome)
+  private void requireBackup(Path world, Path target, boolean done, ConfigurationResult outcome)
       throws IOException {
     if (!done) {
       try (Traced next =
@@ -351,7 +351,7 @@ final class FailingPrograms implements AutoCloseable {
     }
   }
 
-  private void verify(List<String> tracing, Path world, Outcome outcome) throws IOException {
+  private void verify(List<String> tracing, Path world, ConfigurationResult outcome) throws IOException {
     try (Traced tool = tool("tool", world, tracing, List.of("verify", "--data", data(world)))) {
       boolean done = requireEnd(tool, outcome);
       String out = tool.out();
@@ -366,7 +366,7 @@ final class FailingPrograms implements AutoCloseable {
     }
   }
 
-  private void check(List<String> tracing, Path world, Outcome outcome) throws IOException {
+  private void check(List<String> tracing, Path world, ConfigurationResult outcome) throws IOException {
     Path backup = world.resolve("backup");
     try (Traced tool =
         tool("tool", world, tracing, List.of("restore", "--check", backup.toString()))) {
@@ -378,7 +378,7 @@ final class FailingPrograms implements AutoCloseable {
   }
 
   /** Returns whether the program reports success. */
-  private static boolean requireEnd(Traced tool, Outcome outcome) throws IOException {
+  private static boolean requireEnd(Traced tool, ConfigurationResult outcome) throws IOException {
     if (!tool.awaitEnd(SECONDS_MAX)) {
       outcome.complain("it does not end: " + tool.threads());
       tool.kill();
@@ -391,7 +391,7 @@ final class FailingPrograms implements AutoCloseable {
     if (code != 0
         && !err.contains("erda: ")
         && outcome.isHeard()
-        && !Outcome.isOfTheJvm(err + tool.out())) {
+        && !ConfigurationResult.isOfTheJvm(err + tool.out())) {
       outcome.complain("exit code " + code + " without a word");
     }
     if (err.lines().filter(line -> line.startsWith("erda: ")).count() > 1 && code != 0) {

@@ -31,10 +31,10 @@ final class FailingPuts {
           .withConnectTimeout(Duration.ofSeconds(2));
 
   private final Map<String, Set<Integer>> mayBe = new TreeMap<>();
-  private final Outcome outcome;
+  private final ConfigurationResult outcome;
   private int number;
 
-  FailingPuts(Outcome outcome) {
+  FailingPuts(ConfigurationResult outcome) {
     this.outcome = outcome;
   }
 

@@ -94,7 +94,7 @@ final class Guest implements AutoCloseable {
     command.addAll(disk.qemuFlags());
     command.addAll(List.of("-serial", "file:" + console));
     command.addAll(List.of("-chardev", "stdio,id=host,signal=off", "-serial", "chardev:host"));
-    return Shell.builder(command).redirectError(errors(console).toFile()).start();
+    return HostShell.builder(command).redirectError(errors(console).toFile()).start();
   }
 
   private void read() {

@@ -24,7 +24,7 @@ import picocli.CommandLine.Spec;
  * {@code testbed/powercuts}, which builds the guest and starts this class. The script has the help.
  */
 @Command(name = "testbed/powercuts", sortOptions = false, usageHelpAutoWidth = true)
-public final class PowerCuts implements Callable<Integer>, Session.Inspector {
+public final class PowerCuts implements Callable<Integer>, DiskSession.Inspector {
   /** The exit code when nothing could be tested. */
   private static final int NO_GUEST = 75;
 
@@ -110,9 +110,9 @@ public final class PowerCuts implements Callable<Integer>, Session.Inspector {
   @Option(names = "--jvm-flags", hidden = true, required = true)
   private String flags;
 
-  private final Tally tally = new Tally();
+  private final CutCounts tally = new CutCounts();
   private PrintWriter out;
-  private Jvm jvm;
+  private HostJvm jvm;
   private long endNs;
   private long sessionEndNs;
   private int sessionCuts;
@@ -136,7 +136,7 @@ public final class PowerCuts implements Callable<Integer>, Session.Inspector {
   @Override
   public Integer call() throws IOException {
     out = spec.commandLine().getOut();
-    jvm = new Jvm(java, List.of(flags.split(" ")), System.getProperty("java.class.path"));
+    jvm = new HostJvm(java, List.of(flags.split(" ")), System.getProperty("java.class.path"));
     for (String promise : promises) {
       if (!promise.equals("power") && !promise.equals("none")) {
         throw new CommandLine.ParameterException(
@@ -220,14 +220,14 @@ public final class PowerCuts implements Callable<Integer>, Session.Inspector {
       Disk disk;
       if (kind == Disk.Kind.DAX) {
         if (blankDax == null) {
-          blankDax = Session.formatDax(parts, work.resolve("dax-blank"), session).file();
+          blankDax = DiskSession.formatDax(parts, work.resolve("dax-blank"), session).file();
         }
         disk = new Disk(kind, blankDax).copy(file, log);
       } else {
         disk = Disk.create(kind, file, log);
       }
       int before = tally.failed();
-      Session life = new Session(parts, session, disk, this, promises, first + number);
+      DiskSession life = new DiskSession(parts, session, disk, this, promises, first + number);
       try {
         life.live();
       } catch (IOException | UncheckedIOException e) {
@@ -260,7 +260,7 @@ public final class PowerCuts implements Callable<Integer>, Session.Inspector {
   }
 
   @Override
-  public void inspect(Session.CutDisk cut) {
+  public void inspect(DiskSession.CutDisk cut) {
     synchronized (this) {
       begun++;
     }
@@ -274,7 +274,7 @@ public final class PowerCuts implements Callable<Integer>, Session.Inspector {
     });
   }
 
-  private void check(Session.CutDisk cut) {
+  private void check(DiskSession.CutDisk cut) {
     Path directory = cut.disk().file().resolveSibling("check");
     Cut result;
     try {
@@ -311,8 +311,8 @@ public final class PowerCuts implements Callable<Integer>, Session.Inspector {
     if (kept < KEPT_MAX) {
       kept++;
       Path to = keep.resolve("cut-" + System.currentTimeMillis());
-      Shell.must(work.resolve("keep.log"), "mkdir", "-p", keep.toString());
-      Shell.must(
+      HostShell.must(work.resolve("keep.log"), "mkdir", "-p", keep.toString());
+      HostShell.must(
           work.resolve("keep.log"),
           "cp",
           "-r",

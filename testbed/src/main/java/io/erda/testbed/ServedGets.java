@@ -6,9 +6,9 @@ import io.erda.protocol.ErdaException;
 
 /** Reads all keys from a live server, after its calls have stopped failing: gets must work. */
 final class ServedGets {
-  private final Outcome outcome;
+  private final ConfigurationResult outcome;
 
-  ServedGets(Outcome outcome) {
+  ServedGets(ConfigurationResult outcome) {
     this.outcome = outcome;
   }
 

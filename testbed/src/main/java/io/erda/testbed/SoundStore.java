@@ -31,7 +31,7 @@ final class SoundStore {
   /**
    * Requires that a store opened anew has all acknowledged values, and that verify finds it sound.
    */
-  static void require(Path data, FailingPuts puts, Outcome outcome) {
+  static void require(Path data, FailingPuts puts, ConfigurationResult outcome) {
     try (ErdaStore store = ErdaStore.open(data, OPTIONS)) {
       puts.check(store::client);
     } catch (ErdaException e) {

@@ -3,7 +3,7 @@ package io.erda.torture;
 import io.erda.client.ErdaClient;
 import io.erda.protocol.ErdaException;
 import io.erda.simulation.history.History;
-import io.erda.simulation.history.Operation;
+import io.erda.simulation.history.OperationKind;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -56,12 +56,12 @@ final class BlockingCaller implements AutoCloseable {
     return call(erda, operation(random, readsOnly), Pace.key(random, keys));
   }
 
-  private static Operation operation(SplittableRandom random, boolean readsOnly) {
-    return readsOnly ? Operation.GET : Pace.operation(random);
+  private static OperationKind operation(SplittableRandom random, boolean readsOnly) {
+    return readsOnly ? OperationKind.GET : Pace.operation(random);
   }
 
   /** Does one operation. */
-  ClientLog.Outcome call(ErdaClient erda, Operation operation, int key) {
+  ClientLog.Outcome call(ErdaClient erda, OperationKind operation, int key) {
     ClientLog.Begun it = log.begin(operation, key);
     watch.begin(operation.name(), Watchdog.OPERATION_NS);
     try {

@@ -1,7 +1,7 @@
 package io.erda.torture;
 
 import io.erda.eval.process.ProcessException;
-import io.erda.simulation.history.Operation;
+import io.erda.simulation.history.OperationKind;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -38,8 +38,8 @@ final class Bystander implements AutoCloseable {
   void accessHotKeys() {
     for (int key = 0; key < Torture.HOT_KEYS; key++) {
       long startNs = System.nanoTime();
-      access(Operation.GET, key);
-      ClientLog.Outcome outcome = access(Operation.PUT, key);
+      access(OperationKind.GET, key);
+      ClientLog.Outcome outcome = access(OperationKind.PUT, key);
       if (!store.fills()) {
         slowestAccessNs = Math.max(slowestAccessNs, System.nanoTime() - startNs);
         if (outcome == ClientLog.Outcome.FULL) {
@@ -51,25 +51,25 @@ final class Bystander implements AutoCloseable {
 
   void readKeys(int keys) {
     for (int key = 0; key < keys; key++) {
-      access(Operation.GET, key);
+      access(OperationKind.GET, key);
     }
   }
 
   /** Deletes most keys of a full store; then there must be room again. */
   void makeRoom(int keys) {
     for (int key = Torture.HOT_KEYS; key < keys; key++) {
-      access(Operation.DELETE, key);
+      access(OperationKind.DELETE, key);
     }
     for (int key = 0; key < Torture.HOT_KEYS; key++) {
-      if (access(Operation.PUT, key) == ClientLog.Outcome.FULL) {
+      if (access(OperationKind.PUT, key) == ClientLog.Outcome.FULL) {
         violations.accept("a put was refused for want of space after everything else was deleted");
       }
-      access(Operation.GET, key);
+      access(OperationKind.GET, key);
     }
   }
 
   /** Repeats an operation until it succeeds, or the store is full. */
-  ClientLog.Outcome access(Operation operation, int key) {
+  ClientLog.Outcome access(OperationKind operation, int key) {
     long endNs = System.nanoTime() + TOO_LONG.toNanos();
     while (true) {
       ClientLog.Outcome outcome =

@@ -3,7 +3,7 @@ package io.erda.torture;
 import io.erda.protocol.ErdaException;
 import io.erda.simulation.history.History;
 import io.erda.simulation.history.HistoryLog;
-import io.erda.simulation.history.Operation;
+import io.erda.simulation.history.OperationKind;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -35,7 +35,7 @@ final class ClientLog implements AutoCloseable {
    * @param id the ID of the value that it puts; 0 when it puts none
    * @param expected the ID of the expected value of its key, or {@link History#ABSENT}
    */
-  record Begun(int number, Operation operation, int key, long id, long expected) {}
+  record Begun(int number, OperationKind operation, int key, long id, long expected) {}
 
   /** One in so many puts with a condition expects no value, whatever was read before. */
   private static final int ABSENT_ODDS = 8;
@@ -67,7 +67,7 @@ final class ClientLog implements AutoCloseable {
   }
 
   /** Records the beginning of an operation. A condition expects the last known value of the key. */
-  Begun begin(Operation operation, int key) {
+  Begun begin(OperationKind operation, int key) {
     long id = operation.puts() ? newId() : 0;
     long expects = operation.isConditional() ? expectation(operation, key) : History.ABSENT;
     try {
@@ -85,12 +85,12 @@ final class ClientLog implements AutoCloseable {
     return TortureValue.id(client, ++sequence);
   }
 
-  private long expectation(Operation operation, int key) {
-    if (operation == Operation.PUT_IF && sequence % ABSENT_ODDS == 0) {
+  private long expectation(OperationKind operation, int key) {
+    if (operation == OperationKind.PUT_IF && sequence % ABSENT_ODDS == 0) {
       return History.ABSENT;
     }
     // A conditional delete without a known value expects a value that was never put.
-    return seen[key] != History.ABSENT || operation == Operation.PUT_IF ? seen[key] : newId();
+    return seen[key] != History.ABSENT || operation == OperationKind.PUT_IF ? seen[key] : newId();
   }
 
   MemorySegment key(int key) {
@@ -202,8 +202,8 @@ final class ClientLog implements AutoCloseable {
   /**
    * Whether an operation needs space: a delete works in a full log, but a conditional one need not.
    */
-  private static boolean needsSpace(Operation operation) {
-    return operation.puts() || operation == Operation.DELETE_IF;
+  private static boolean needsSpace(OperationKind operation) {
+    return operation.puts() || operation == OperationKind.DELETE_IF;
   }
 
   @Override

@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import io.erda.client.ErdaClient;
 import io.erda.client.KeyCursor;
 import io.erda.protocol.ErdaException;
-import io.erda.simulation.history.Operation;
+import io.erda.simulation.history.OperationKind;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
@@ -87,10 +87,10 @@ final class KeyIteration {
     given.clear();
     gets.clear();
     for (int key = 0; key < Torture.HOT_KEYS; key++) {
-      gets.put(key, log.begin(Operation.GET, key));
+      gets.put(key, log.begin(OperationKind.GET, key));
     }
     for (int i = 0; i < OTHERS; i++) {
-      gets.computeIfAbsent(random.nextInt(keys), key -> log.begin(Operation.GET, key));
+      gets.computeIfAbsent(random.nextInt(keys), key -> log.begin(OperationKind.GET, key));
     }
   }
 

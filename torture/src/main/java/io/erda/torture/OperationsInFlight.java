@@ -1,7 +1,7 @@
 package io.erda.torture;
 
 import io.erda.protocol.ErdaException;
-import io.erda.simulation.history.Operation;
+import io.erda.simulation.history.OperationKind;
 import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
 import java.util.Map;
@@ -39,7 +39,7 @@ final class OperationsInFlight {
   }
 
   /** Records an operation and submits it; notes it when the client refused it. */
-  boolean submit(Operation operation, int key, Submission submission) {
+  boolean submit(OperationKind operation, int key, Submission submission) {
     long token;
     ClientLog.Begun begun;
     synchronized (this) {
@@ -67,7 +67,7 @@ final class OperationsInFlight {
 
   /** Called by the handler for a get. */
   synchronized void got(long token, MemorySegment value, long length) {
-    ClientLog.Begun get = told(token, Operation.GET);
+    ClientLog.Begun get = told(token, OperationKind.GET);
     if (get != null) {
       log.got(get, value, length);
     }
@@ -78,7 +78,7 @@ final class OperationsInFlight {
    *
    * @param result in the history's form
    */
-  synchronized void done(long token, Operation operation, long result) {
+  synchronized void done(long token, OperationKind operation, long result) {
     ClientLog.Begun it = told(token, operation);
     if (it != null) {
       log.done(it, result);
@@ -103,7 +103,7 @@ final class OperationsInFlight {
     return it == null ? ClientLog.Outcome.FAILED : log.failed(it, error);
   }
 
-  private ClientLog.Begun told(long token, Operation operation) {
+  private ClientLog.Begun told(long token, OperationKind operation) {
     Submitted told = submitted.remove(token);
     if (told == null) {
       Complaint.say("operation " + token + " of " + tokens + " was told twice");

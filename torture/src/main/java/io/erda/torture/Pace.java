@@ -1,6 +1,6 @@
 package io.erda.torture;
 
-import io.erda.simulation.history.Operation;
+import io.erda.simulation.history.OperationKind;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -68,18 +68,18 @@ final class Pace {
     return key(random, keys);
   }
 
-  static Operation operation(SplittableRandom random) {
+  static OperationKind operation(SplittableRandom random) {
     int choice = random.nextInt(100);
     if (choice < 38) {
-      return Operation.GET;
+      return OperationKind.GET;
     }
     if (choice < 78) {
-      return Operation.PUT;
+      return OperationKind.PUT;
     }
     if (choice < 84) {
-      return Operation.DELETE;
+      return OperationKind.DELETE;
     }
-    return choice < 96 ? Operation.PUT_IF : Operation.DELETE_IF;
+    return choice < 96 ? OperationKind.PUT_IF : OperationKind.DELETE_IF;
   }
 
   static int key(SplittableRandom random, int now) {

@@ -5,7 +5,7 @@ import io.erda.client.ErdaUri;
 import io.erda.client.OperationHandler;
 import io.erda.protocol.ErdaException;
 import io.erda.simulation.history.History;
-import io.erda.simulation.history.Operation;
+import io.erda.simulation.history.OperationKind;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
@@ -213,13 +213,13 @@ final class PipelinedClients implements AutoCloseable {
 
     @Override
     public void onPut(long token) {
-      inFlight.done(token, Operation.PUT, 0);
+      inFlight.done(token, OperationKind.PUT, 0);
       misbehave();
     }
 
     @Override
     public void onDelete(long token, boolean existed) {
-      inFlight.done(token, Operation.DELETE, existed ? 1 : 0);
+      inFlight.done(token, OperationKind.DELETE, existed ? 1 : 0);
       misbehave();
     }
 

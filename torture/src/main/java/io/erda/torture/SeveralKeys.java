@@ -2,7 +2,7 @@ package io.erda.torture;
 
 import io.erda.client.ErdaClient;
 import io.erda.protocol.ErdaException;
-import io.erda.simulation.history.Operation;
+import io.erda.simulation.history.OperationKind;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
@@ -37,12 +37,12 @@ final class SeveralKeys {
    *     call
    * @param keys that are in use now
    */
-  ClientLog.Outcome call(ErdaClient erda, Operation operation, SplittableRandom random, int keys) {
-    Operation each =
+  ClientLog.Outcome call(ErdaClient erda, OperationKind operation, SplittableRandom random, int keys) {
+    OperationKind each =
         switch (operation) {
-          case GET -> Operation.GET;
-          case PUT, PUT_IF -> Operation.PUT;
-          case DELETE, DELETE_IF -> Operation.DELETE;
+          case GET -> OperationKind.GET;
+          case PUT, PUT_IF -> OperationKind.PUT;
+          case DELETE, DELETE_IF -> OperationKind.DELETE;
         };
     ClientLog.Begun[] begun = new ClientLog.Begun[random.nextInt(1, KEYS_MAX + 1)];
     MemorySegment[] of = new MemorySegment[begun.length];
@@ -66,14 +66,14 @@ final class SeveralKeys {
   }
 
   private ClientLog.Outcome run(
-      ErdaClient erda, Operation each, ClientLog.Begun[] begun, MemorySegment[] of) {
+      ErdaClient erda, OperationKind each, ClientLog.Begun[] begun, MemorySegment[] of) {
     ErdaException[] errors = new ErdaException[begun.length];
     long[] lengths = new long[begun.length];
     boolean[] existed = new boolean[begun.length];
     MemorySegment[] values = new MemorySegment[begun.length];
     for (int i = 0; i < begun.length; i++) {
       values[i] =
-          each == Operation.PUT
+          each == OperationKind.PUT
               ? memory[i].asSlice(0, TortureValue.fill(begun[i].id(), memory[i]))
               : memory[i];
     }
@@ -87,7 +87,7 @@ final class SeveralKeys {
       ClientLog.Outcome outcome;
       if (errors[i] != null) {
         outcome = log.failed(begun[i], errors[i]);
-      } else if (each == Operation.GET) {
+      } else if (each == OperationKind.GET) {
         outcome = log.got(begun[i], values[i], lengths[i]);
       } else {
         outcome = log.done(begun[i], existed[i] ? 1 : 0);

@@ -13,8 +13,8 @@ import io.erda.server.VerifyReport;
 import io.erda.simulation.history.History;
 import io.erda.simulation.history.HistoryLog;
 import io.erda.simulation.history.LinearizabilityChecker;
-import io.erda.simulation.history.Operation;
-import io.erda.simulation.history.Outcome;
+import io.erda.simulation.history.OperationKind;
+import io.erda.simulation.history.Ending;
 import io.erda.simulation.history.Verdict;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -275,7 +275,7 @@ public final class Torture {
             + figures.getOrDefault("table.buckets", 0L) / 2
             - figures.getOrDefault("table.entries", 0L);
     for (; missing > 0 && keys < store.keysMax(); missing--) {
-      bystander.access(Operation.PUT, keys++);
+      bystander.access(OperationKind.PUT, keys++);
     }
     aim(Torture::moves);
   }
@@ -287,7 +287,7 @@ public final class Torture {
     if (left < keys) {
       clients.tell("keys " + left);
       while (keys > left) {
-        bystander.access(Operation.DELETE, --keys);
+        bystander.access(OperationKind.DELETE, --keys);
       }
     }
     aim(Torture::halves);
@@ -392,7 +392,7 @@ public final class Torture {
     operations += history.size();
     conditionsHeld += history.countConditions(true);
     conditionsMissed += history.countConditions(false);
-    unknownOutcomes += history.count(Outcome.UNKNOWN);
+    unknownOutcomes += history.count(Ending.UNKNOWN);
     marks.forEach(mark -> history.mark(mark.timeNs(), mark.text()));
     LinearizabilityChecker checker =
         new LinearizabilityChecker(key -> "torture-" + key, TortureValue::name);

@@ -3,7 +3,7 @@ package io.erda.torture;
 import io.erda.client.ErdaClient;
 import io.erda.client.ErdaUri;
 import io.erda.protocol.ErdaException;
-import io.erda.simulation.history.Operation;
+import io.erda.simulation.history.OperationKind;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
@@ -54,7 +54,7 @@ final class TortureActor implements AutoCloseable {
   }
 
   /** Does one operation. */
-  ClientLog.Outcome call(Operation operation, int key) {
+  ClientLog.Outcome call(OperationKind operation, int key) {
     return ofThisThread(caller.call(erda, operation, key));
   }
 

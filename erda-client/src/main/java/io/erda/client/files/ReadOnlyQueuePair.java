@@ -21,7 +21,7 @@ import java.util.function.LongSupplier;
 
 /**
  * A connection to the files of a store. READs are loads from read-only mappings in the caller's
- * thread, done when they are posted; a SEND is answered by {@link Answers} in the same call. All
+ * thread, done when they are posted; a SEND is answered by {@link FileAnswers} in the same call. All
  * other work completes with {@link Status#UNSUPPORTED}. Owns the mappings.
  */
 final class ReadOnlyQueuePair implements QueuePair {
@@ -44,7 +44,7 @@ final class ReadOnlyQueuePair implements QueuePair {
   private final ReadableDirectory.Place place;
   private final String address;
   private final LongSupplier nanoTime;
-  private final Completions completions = new Completions();
+  private final ReadCompletions completions = new ReadCompletions();
   private final ArrayDeque<Receive> receives = new ArrayDeque<>();
 
   /** Copies of requests that were not answered yet, in order. */
@@ -57,7 +57,7 @@ final class ReadOnlyQueuePair implements QueuePair {
   private ReadableDirectory directory;
   private MapReader reader;
   private ReachedFiles files;
-  private Answers answers;
+  private FileAnswers answers;
   private MemorySegment privateData = MemorySegment.ofArray(new byte[0]);
   private String lost = "";
 
@@ -104,7 +104,7 @@ final class ReadOnlyQueuePair implements QueuePair {
         return Status.TIMEOUT;
       }
       files = new ReachedFiles(directory, reader.root(), reader::regions);
-      answers = new Answers(reader, files, first);
+      answers = new FileAnswers(reader, files, first);
       privateData = Handshake.encode(answers.welcome());
       return Status.SUCCESS;
     } catch (NotReadable e) {
@@ -288,7 +288,7 @@ final class ReadOnlyQueuePair implements QueuePair {
       MemorySegment request = waiting.peek();
       int bytes = answers.answer(request, 0, (int) request.byteSize(), message, 0);
       faults.surface();
-      if (bytes == Answers.LATER) {
+      if (bytes == FileAnswers.LATER) {
         return;
       }
       waiting.remove();

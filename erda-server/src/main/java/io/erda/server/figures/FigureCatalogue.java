@@ -1,17 +1,17 @@
 package io.erda.server.figures;
 
-import static io.erda.server.figures.Figure.Kind.COUNTER;
-import static io.erda.server.figures.Figure.Kind.GAUGE;
-import static io.erda.server.figures.Figure.Kind.TEXT;
-import static io.erda.server.figures.Figure.Unit.BYTES;
-import static io.erda.server.figures.Figure.Unit.FLAG;
-import static io.erda.server.figures.Figure.Unit.NANOSECONDS;
-import static io.erda.server.figures.Figure.Unit.NONE;
-import static io.erda.server.figures.Figure.Unit.NUMBER;
-import static io.erda.server.figures.Figure.Unit.PERCENT;
-import static io.erda.server.figures.Figure.Unit.PERMILLE;
+import static io.erda.server.figures.StatsFigure.Kind.COUNTER;
+import static io.erda.server.figures.StatsFigure.Kind.GAUGE;
+import static io.erda.server.figures.StatsFigure.Kind.TEXT;
+import static io.erda.server.figures.StatsFigure.Unit.BYTES;
+import static io.erda.server.figures.StatsFigure.Unit.FLAG;
+import static io.erda.server.figures.StatsFigure.Unit.NANOSECONDS;
+import static io.erda.server.figures.StatsFigure.Unit.NONE;
+import static io.erda.server.figures.StatsFigure.Unit.NUMBER;
+import static io.erda.server.figures.StatsFigure.Unit.PERCENT;
+import static io.erda.server.figures.StatsFigure.Unit.PERMILLE;
 
-import io.erda.server.figures.Figure.Unit;
+import io.erda.server.figures.StatsFigure.Unit;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -29,7 +29,7 @@ public final class FigureCatalogue {
    * @param title a heading
    * @param when the condition under which they exist; empty when they always do
    */
-  public record Group(String title, String when, List<Figure> figures) {
+  public record Group(String title, String when, List<StatsFigure> figures) {
     public Group {
       figures = List.copyOf(figures);
     }
@@ -49,8 +49,8 @@ public final class FigureCatalogue {
           recovery(),
           memory());
 
-  private static final Map<String, Figure> BY_NAME = byName();
-  private static final List<Figure> OTHERS =
+  private static final Map<String, StatsFigure> BY_NAME = byName();
+  private static final List<StatsFigure> OTHERS =
       all().stream().filter(each -> each.isFamily() || each.kind() == TEXT).toList();
 
   private FigureCatalogue() {}
@@ -61,17 +61,17 @@ public final class FigureCatalogue {
   }
 
   /** All figures, in that order. */
-  public static List<Figure> all() {
+  public static List<StatsFigure> all() {
     return GROUPS.stream().flatMap(group -> group.figures().stream()).toList();
   }
 
   /** The figure of a name that a server tells, or null when there is none. */
-  public static Figure find(String told) {
-    Figure exact = BY_NAME.get(told);
+  public static StatsFigure find(String told) {
+    StatsFigure exact = BY_NAME.get(told);
     if (exact != null) {
       return exact;
     }
-    for (Figure other : OTHERS) {
+    for (StatsFigure other : OTHERS) {
       if (other.labels(told) != null) {
         return other;
       }
@@ -79,9 +79,9 @@ public final class FigureCatalogue {
     return null;
   }
 
-  private static Map<String, Figure> byName() {
-    Map<String, Figure> names = new HashMap<>();
-    for (Figure figure : all()) {
+  private static Map<String, StatsFigure> byName() {
+    Map<String, StatsFigure> names = new HashMap<>();
+    for (StatsFigure figure : all()) {
       if (!figure.isFamily() && figure.kind() != TEXT) {
         names.put(figure.name(), figure);
       }
@@ -91,14 +91,14 @@ public final class FigureCatalogue {
 
   /** Collects one group. */
   private static final class Builder {
-    private final List<Figure> figures = new ArrayList<>();
+    private final List<StatsFigure> figures = new ArrayList<>();
 
     Builder counter(String name, String meaning) {
       return counter(name, NUMBER, meaning);
     }
 
     Builder counter(String name, Unit unit, String meaning) {
-      figures.add(new Figure(name, COUNTER, unit, meaning));
+      figures.add(new StatsFigure(name, COUNTER, unit, meaning));
       return this;
     }
 
@@ -107,12 +107,12 @@ public final class FigureCatalogue {
     }
 
     Builder gauge(String name, Unit unit, String meaning) {
-      figures.add(new Figure(name, GAUGE, unit, meaning));
+      figures.add(new StatsFigure(name, GAUGE, unit, meaning));
       return this;
     }
 
     Builder text(String name, String meaning) {
-      figures.add(new Figure(name, TEXT, NONE, meaning));
+      figures.add(new StatsFigure(name, TEXT, NONE, meaning));
       return this;
     }
 

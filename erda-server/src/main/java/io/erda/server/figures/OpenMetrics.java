@@ -1,7 +1,7 @@
 package io.erda.server.figures;
 
-import io.erda.server.figures.Figure.Kind;
-import io.erda.server.figures.Figure.Unit;
+import io.erda.server.figures.StatsFigure.Kind;
+import io.erda.server.figures.StatsFigure.Unit;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -46,11 +46,11 @@ public final class OpenMetrics {
     return text(told, OpenMetrics::describePlain);
   }
 
-  private static String text(Map<String, Long> told, BiConsumer<Figure, StringBuilder> describer) {
-    Map<Figure, List<String>> samples = new LinkedHashMap<>();
+  private static String text(Map<String, Long> told, BiConsumer<StatsFigure, StringBuilder> describer) {
+    Map<StatsFigure, List<String>> samples = new LinkedHashMap<>();
     FigureCatalogue.all().forEach(figure -> samples.put(figure, new ArrayList<>()));
     told.forEach((name, value) -> {
-      Figure figure = FigureCatalogue.find(name);
+      StatsFigure figure = FigureCatalogue.find(name);
       if (figure != null && value >= 0) {
         samples.get(figure).add(sample(figure, figure.labels(name), value));
       }
@@ -66,11 +66,11 @@ public final class OpenMetrics {
   }
 
   /** The name of a figure's metric family. */
-  public static String family(Figure figure) {
+  public static String family(StatsFigure figure) {
     StringJoiner name = new StringJoiner("_");
     name.add("erda");
     for (String part : figure.parts()) {
-      if (!Figure.isPlaceholder(part) && !isUnit(part)) {
+      if (!StatsFigure.isPlaceholder(part) && !isUnit(part)) {
         name.add(part.toLowerCase(Locale.ROOT));
       }
     }
@@ -79,7 +79,7 @@ public final class OpenMetrics {
   }
 
   /** The name of a figure's samples, by which they are queried. */
-  public static String sampleName(Figure figure) {
+  public static String sampleName(StatsFigure figure) {
     return family(figure)
         + switch (figure.kind()) {
           case COUNTER -> "_total";
@@ -104,7 +104,7 @@ public final class OpenMetrics {
     };
   }
 
-  private static void describe(Figure figure, StringBuilder text) {
+  private static void describe(StatsFigure figure, StringBuilder text) {
     String family = family(figure);
     String type = figure.kind() == Kind.TEXT ? "info" : figure.kind().name();
     text.append("# TYPE ").append(family).append(' ');
@@ -120,7 +120,7 @@ public final class OpenMetrics {
    * Describes a figure in the old format, in which a counter has the name of its samples, and a
    * text is a number that is always 1.
    */
-  private static void describePlain(Figure figure, StringBuilder text) {
+  private static void describePlain(StatsFigure figure, StringBuilder text) {
     String name = sampleName(figure);
     String type = figure.kind() == Kind.COUNTER ? "counter" : "gauge";
     text.append("# HELP ").append(name).append(' ');
@@ -128,7 +128,7 @@ public final class OpenMetrics {
     text.append("# TYPE ").append(name).append(' ').append(type).append('\n');
   }
 
-  private static String sample(Figure figure, Map<String, String> labels, long value) {
+  private static String sample(StatsFigure figure, Map<String, String> labels, long value) {
     StringJoiner pairs = new StringJoiner(",", "{", "}").setEmptyValue("");
     labels.forEach((label, of) -> pairs.add(label + "=\"" + escaped(of) + "\""));
     return sampleName(figure) + pairs + " " + number(figure.unit(), value) + "\n";

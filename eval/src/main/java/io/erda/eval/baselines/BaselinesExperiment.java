@@ -86,10 +86,10 @@ public final class BaselinesExperiment implements Experiment {
             .given("valueBytes", VALUE_BYTES)
             .given("objects", objects)
             .given("operations", operations);
-    Map<Workload, List<Series>> measured = new EnumMap<>(Workload.class);
+    Map<PaperWorkload, List<Series>> measured = new EnumMap<>(PaperWorkload.class);
     List<? extends ComparedStore> schemes = deployment.openAll(context, dataset);
     try {
-      for (Workload workload : Workload.values()) {
+      for (PaperWorkload workload : PaperWorkload.values()) {
         context.progress().step(workload.label);
         measured.put(
             workload,
@@ -131,7 +131,7 @@ public final class BaselinesExperiment implements Experiment {
     List<ServedScheme> schemes =
         ServedScheme.startAll(context, dataset, Transport.SHM, 0, Counting.WORK);
     try {
-      for (Workload workload : Workload.values()) {
+      for (PaperWorkload workload : PaperWorkload.values()) {
         context.progress().step(workload.label + ", servers at work");
         List<Series> series =
             new SideBySide(context, schemes, dataset, workload, 1, operations, rounds)
@@ -169,7 +169,7 @@ public final class BaselinesExperiment implements Experiment {
   }
 
   private void tell(
-      Workload workload,
+      PaperWorkload workload,
       List<Series> series,
       Floor floor,
       Figures figures,
@@ -215,7 +215,7 @@ public final class BaselinesExperiment implements Experiment {
    *
    * @return its throughput
    */
-  private Figure tellBeside(Workload workload, List<Series> series, Series other, Figures.Row row) {
+  private Figure tellBeside(PaperWorkload workload, List<Series> series, Series other, Figures.Row row) {
     Series erda = series.getFirst();
     Figure throughput = ratio("throughput", Rounds.ratios(erda.perSecond, other.perSecond));
     if (!other.scheme.isBaseline()) {
@@ -233,7 +233,7 @@ public final class BaselinesExperiment implements Experiment {
     row.add(judged && workload.updatePercent < 50 ? p50.atMost(P50_RATIO_MAX) : p50);
     if (judged) {
       Figure cpu = ratio("server CPU", Rounds.ratios(erda.cpuNs, other.cpuNs));
-      row.add(workload == Workload.YCSB_B ? cpu.atMost(CPU_RATIO_MAX_B) : cpu);
+      row.add(workload == PaperWorkload.YCSB_B ? cpu.atMost(CPU_RATIO_MAX_B) : cpu);
     }
     return throughput;
   }
@@ -243,7 +243,7 @@ public final class BaselinesExperiment implements Experiment {
     return Rounds.median(series.get(erda.ordinal()).workNs) / Rounds.median(other.workNs);
   }
 
-  private static double throughputRatioMin(Workload workload) {
+  private static double throughputRatioMin(PaperWorkload workload) {
     return switch (workload) {
       case YCSB_C, YCSB_B -> 2;
       case YCSB_A -> 1.5;

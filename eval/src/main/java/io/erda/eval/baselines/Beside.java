@@ -32,7 +32,7 @@ final class Beside {
 
   /** Adds the values of all schemes, without goals. */
   void add(
-      Workload workload, Map<Scheme, double[]> values, ToDoubleFunction<Scheme> besideInPaper) {
+      PaperWorkload workload, Map<Scheme, double[]> values, ToDoubleFunction<Scheme> besideInPaper) {
     add(workload, values, besideInPaper, Double.NaN);
   }
 
@@ -43,7 +43,7 @@ final class Beside {
    * @param equal a ratio nearer to 1 than this is on neither side
    */
   void add(
-      Workload workload,
+      PaperWorkload workload,
       Map<Scheme, double[]> values,
       ToDoubleFunction<Scheme> besideInPaper,
       double equal) {
@@ -67,7 +67,7 @@ final class Beside {
   }
 
   /** Adds the least values that Erda can have. */
-  void addFloor(Workload workload, double... floors) {
+  void addFloor(PaperWorkload workload, double... floors) {
     figures.row(workload.label, "floor").values(floors);
   }
 

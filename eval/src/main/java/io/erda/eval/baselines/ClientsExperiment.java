@@ -43,11 +43,11 @@ public final class ClientsExperiment implements Experiment {
     Dataset dataset = new Dataset(objects, VALUE_BYTES);
     Beside throughput = new Beside("operations", Unit.PER_SECOND, "clients", CLIENTS, false);
     Beside cpu = new Beside("serverCpu", Unit.NS, "clients", CLIENTS, false);
-    Map<Workload, Double> oneErdaNs = new EnumMap<>(Workload.class);
+    Map<PaperWorkload, Double> oneErdaNs = new EnumMap<>(PaperWorkload.class);
     List<ServedScheme> schemes =
         ServedScheme.startAll(context, dataset, Transport.SHM, 0, Counting.NOTHING);
     try {
-      for (Workload workload : Workload.values()) {
+      for (PaperWorkload workload : PaperWorkload.values()) {
         Map<Scheme, double[]> perSecond = byScheme();
         Map<Scheme, double[]> cpuNs = byScheme();
         for (int i = 0; i < CLIENTS.length; i++) {

@@ -15,7 +15,7 @@ import java.util.Locale;
  */
 final class PaperFigures {
   private static final String PAPER = " of “Write-Optimized and Consistent RDMA-based NVM Systems”";
-  private static final List<Workload> WORKLOADS = List.of(Workload.values());
+  private static final List<PaperWorkload> WORKLOADS = List.of(PaperWorkload.values());
 
   /** In the order of the figures: C, B, A, updates. */
   private static final List<Paper> LATENCY_MICROS =
@@ -65,18 +65,18 @@ final class PaperFigures {
   }
 
   /** The mean time that an operation takes with Erda beside that with a baseline. */
-  static double latencyRatio(Workload workload, Scheme other) {
+  static double latencyRatio(PaperWorkload workload, Scheme other) {
     return LATENCY_MICROS.get(WORKLOADS.indexOf(workload)).beside(other);
   }
 
   /** The operations a second with Erda beside those with a baseline. */
-  static double throughputRatio(Workload workload, Scheme other) {
+  static double throughputRatio(PaperWorkload workload, Scheme other) {
     return THOUSAND_PER_SECOND.get(WORKLOADS.indexOf(workload)).beside(other);
   }
 
   /** The same beside both baselines, in words. */
-  static String throughputInWords(Workload workload) {
-    return workload == Workload.UPDATES
+  static String throughputInWords(PaperWorkload workload) {
+    return workload == PaperWorkload.UPDATES
         ? "about equal"
         : String.format(
             Locale.ROOT,
@@ -86,14 +86,14 @@ final class PaperFigures {
   }
 
   /** The server's processor time with a baseline beside that with Erda; may be infinite. */
-  static double cpuRatio(Workload workload, Scheme other) {
+  static double cpuRatio(PaperWorkload workload, Scheme other) {
     return CPU.get(WORKLOADS.indexOf(workload)).of(other);
   }
 
   /** Figures 14 to 17. */
   static InThePaper latency() {
     Figures figures = new Figures("figure", "µs");
-    for (Workload workload : WORKLOADS) {
+    for (PaperWorkload workload : WORKLOADS) {
       LATENCY_MICROS
           .get(WORKLOADS.indexOf(workload))
           .tell(figures.row(14 + WORKLOADS.indexOf(workload), workload.label));
@@ -108,9 +108,9 @@ final class PaperFigures {
   /** Figures 18 to 21. */
   static InThePaper throughput() {
     Figures figures = new Figures("figure", "thousand a second");
-    for (Workload workload : WORKLOADS) {
+    for (PaperWorkload workload : WORKLOADS) {
       Figures.Row row = figures.row(18 + WORKLOADS.indexOf(workload), workload.label);
-      if (workload == Workload.UPDATES) {
+      if (workload == PaperWorkload.UPDATES) {
         row.add(words(Scheme.ERDA.title, "all about equal"));
       } else {
         THOUSAND_PER_SECOND.get(WORKLOADS.indexOf(workload)).tell(row);
@@ -126,7 +126,7 @@ final class PaperFigures {
   /** Figures 22 to 25. */
   static InThePaper cpu() {
     Figures figures = new Figures("the server's processor time, beside Erda's");
-    for (Workload workload : WORKLOADS) {
+    for (PaperWorkload workload : WORKLOADS) {
       Paper paper = CPU.get(WORKLOADS.indexOf(workload));
       figures
           .row(workload.label)

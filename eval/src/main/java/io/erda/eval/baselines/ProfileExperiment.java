@@ -9,7 +9,7 @@ import io.erda.eval.load.Dataset;
 import io.erda.eval.process.Opened;
 import io.erda.eval.process.Transport;
 import io.erda.eval.profile.Sampling;
-import io.erda.eval.profile.Steps;
+import io.erda.eval.profile.ProfileSteps;
 import io.erda.eval.report.Figures;
 import io.erda.eval.report.Report;
 import java.util.ArrayList;
@@ -107,7 +107,7 @@ public final class ProfileExperiment implements Experiment {
   private static void tell(
       String end,
       List<String> names,
-      Function<SampledUpdates, Steps.Shares> shares,
+      Function<SampledUpdates, ProfileSteps.Shares> shares,
       List<SampledUpdates> measured,
       Figures steps,
       Figures samples) {

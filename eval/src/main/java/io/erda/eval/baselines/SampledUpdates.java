@@ -3,7 +3,7 @@ package io.erda.eval.baselines;
 import io.erda.eval.process.ProcessException;
 import io.erda.eval.profile.Sampling;
 import io.erda.eval.profile.Sampling.Span;
-import io.erda.eval.profile.Steps;
+import io.erda.eval.profile.ProfileSteps;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -15,8 +15,8 @@ final class SampledUpdates {
   private final ServedScheme served;
   private final UpdatingChild updating;
   private final List<Span> spans = new ArrayList<>();
-  private final Steps.Shares client;
-  private final Steps.Shares server;
+  private final ProfileSteps.Shares client;
+  private final ProfileSteps.Shares server;
   private long ns;
   private long updates;
 
@@ -73,11 +73,11 @@ final class SampledUpdates {
     return (double) ns / updates;
   }
 
-  Steps.Shares client() {
+  ProfileSteps.Shares client() {
     return client;
   }
 
-  Steps.Shares server() {
+  ProfileSteps.Shares server() {
     return server;
   }
 }

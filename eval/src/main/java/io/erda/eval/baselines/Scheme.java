@@ -2,7 +2,7 @@ package io.erda.eval.baselines;
 
 import io.erda.client.ErdaClient;
 import io.erda.eval.process.Transport;
-import io.erda.eval.report.Words;
+import io.erda.eval.report.Prose;
 import io.erda.protocol.PutMode;
 import io.erda.rdma.Poller;
 
@@ -45,8 +45,8 @@ enum Scheme {
   }
 
   /** The promises of the schemes' puts, for a report that compares them. */
-  static Words promises() {
-    return new Words(
+  static Prose promises() {
+    return new Prose(
         "“Erda” puts as it does by default: the object is written, then published. “Erda, announce"
             + " first” puts as in the Erda paper, and promises less: that values are never torn."
             + " What the others acknowledge survives a kill of any process; in virtual time it"

@@ -6,7 +6,7 @@ import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.process.CpuTime;
 import io.erda.eval.process.Transport;
-import io.erda.eval.report.ServerFigures;
+import io.erda.eval.report.StatsFigures;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -103,7 +103,7 @@ abstract class ServedScheme extends ComparedStore {
     @Override
     long nvmBytes() {
       try (ErdaClient client = store.connect()) {
-        return ServerFigures.nvmBytes(client.stats());
+        return StatsFigures.nvmBytes(client.stats());
       }
     }
 

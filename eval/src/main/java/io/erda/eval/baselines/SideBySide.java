@@ -20,7 +20,7 @@ import org.HdrHistogram.Histogram;
 final class SideBySide {
   private final Context context;
   private final List<? extends ComparedStore> schemes;
-  private final Workload workload;
+  private final PaperWorkload workload;
   private final int operations;
   private final int rounds;
   private final List<ZipfianKeys> keys = new ArrayList<>();
@@ -34,7 +34,7 @@ final class SideBySide {
       Context context,
       List<? extends ComparedStore> schemes,
       Dataset dataset,
-      Workload workload,
+      PaperWorkload workload,
       int clients,
       int operations,
       int rounds) {

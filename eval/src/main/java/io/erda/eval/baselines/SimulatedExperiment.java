@@ -63,7 +63,7 @@ public final class SimulatedExperiment implements Experiment {
     Beside latency = new Beside("mean", Unit.NS, "bytes", SIZES, true);
     Beside throughput = new Beside("operations", Unit.PER_SECOND, "clients", CLIENTS, true);
     Beside cpu = new Beside("serverCpu", Unit.NS, "clients", CLIENTS, true);
-    for (Workload workload : Workload.values()) {
+    for (PaperWorkload workload : PaperWorkload.values()) {
       context.progress().step("simulate " + workload.label);
       Map<Scheme, double[]> means = new EnumMap<>(Scheme.class);
       Map<Scheme, double[]> rates = new EnumMap<>(Scheme.class);

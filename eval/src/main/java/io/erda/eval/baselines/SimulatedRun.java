@@ -88,7 +88,7 @@ final class SimulatedRun {
    * @param operations of all clients together
    */
   static Figures of(
-      Scheme scheme, Dataset dataset, Workload workload, int clients, int operations) {
+      Scheme scheme, Dataset dataset, PaperWorkload workload, int clients, int operations) {
     try {
       SimulatedRun run = new SimulatedRun(scheme, dataset, dataset.objects() + operations);
       try {
@@ -108,7 +108,7 @@ final class SimulatedRun {
     loader.close();
   }
 
-  private Figures measure(Workload workload, int count, int operations) {
+  private Figures measure(PaperWorkload workload, int count, int operations) {
     // Each client first does as many uncounted operations, so that connections and leases exist.
     int warmup = Math.max(1, operations / 4);
     for (int i = 0; i < count; i++) {

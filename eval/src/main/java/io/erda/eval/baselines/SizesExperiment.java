@@ -33,8 +33,8 @@ public final class SizesExperiment implements Experiment {
     int objects = context.quick() ? 5_000 : 50_000;
     int operations = context.quick() ? 10_000 : 100_000;
     int rounds = context.roundsOr(5, 2);
-    Map<Workload, Map<Scheme, double[]>> meanNs = new EnumMap<>(Workload.class);
-    for (Workload workload : Workload.values()) {
+    Map<PaperWorkload, Map<Scheme, double[]>> meanNs = new EnumMap<>(PaperWorkload.class);
+    for (PaperWorkload workload : PaperWorkload.values()) {
       Map<Scheme, double[]> means = new EnumMap<>(Scheme.class);
       Arrays.stream(Scheme.values()).forEach(scheme -> means.put(scheme, new double[SIZES.length]));
       meanNs.put(workload, means);
@@ -46,7 +46,7 @@ public final class SizesExperiment implements Experiment {
           ServedScheme.startAll(context, dataset, Transport.SHM, 0, Counting.NOTHING);
       try {
         context.progress().step("values of " + SIZES[size] + " bytes");
-        for (Workload workload : Workload.values()) {
+        for (PaperWorkload workload : PaperWorkload.values()) {
           for (Series series :
               new SideBySide(context, schemes, dataset, workload, 1, operations, rounds).run()) {
             meanNs.get(workload).get(series.scheme)[size] = Rounds.median(series.meanNs);
@@ -62,7 +62,7 @@ public final class SizesExperiment implements Experiment {
   }
 
   private static Report tell(
-      Report report, Map<Workload, Map<Scheme, double[]>> meanNs, Floor[] floors) {
+      Report report, Map<PaperWorkload, Map<Scheme, double[]>> meanNs, Floor[] floors) {
     Beside beside = new Beside("mean", Unit.NS, "bytes", SIZES, false);
     Figures multiples =
         new Figures("Erda / floor")

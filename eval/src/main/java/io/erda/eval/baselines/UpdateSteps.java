@@ -1,6 +1,6 @@
 package io.erda.eval.baselines;
 
-import io.erda.eval.profile.Steps;
+import io.erda.eval.profile.ProfileSteps;
 import io.erda.protocol.PutMode;
 import java.util.List;
 
@@ -34,7 +34,7 @@ final class UpdateSteps {
   static final String STEP = "the rest of a step";
 
   /** The possible steps of a client, in the order of an update that publishes last. */
-  static final List<String> CLIENT = List.of(BUILD, WRITE, READ, SEND, WAIT, Steps.REST);
+  static final List<String> CLIENT = List.of(BUILD, WRITE, READ, SEND, WAIT, ProfileSteps.REST);
 
   /** The possible steps of a server, in the order of an update that publishes last. */
   static final List<String> SERVER =
@@ -55,18 +55,18 @@ final class UpdateSteps {
           CLEAN,
           SPACE,
           STEP,
-          Steps.REST);
+          ProfileSteps.REST);
 
-  static Steps ofClient(Scheme scheme) {
+  static ProfileSteps ofClient(Scheme scheme) {
     if (scheme.isBaseline()) {
-      return Steps.none()
+      return ProfileSteps.none()
           .then(WRITE, "rdma.rings.OneSidedWork.write")
           .then(BUILD, "eval.baselines.BaselineClient.writeObject", "logstore.ObjectChecksum")
           .then(SEND, "eval.baselines.BaselineClient.send", "eval.baselines.BaselineClient.start")
           .then(WAIT, "eval.baselines.BaselineCalls.await", "rdma.Poller");
     }
-    Steps steps =
-        Steps.none()
+    ProfileSteps steps =
+        ProfileSteps.none()
             .then(WRITE, "rdma.rings.OneSidedWork.write", "client.puts.Put.writeObject")
             .then(BUILD, "client.puts.PutObject.build", "client.puts.PutObject.keyWord");
     steps =
@@ -79,13 +79,13 @@ final class UpdateSteps {
         WAIT, "client.calls.BlockingCalls.drive", "client.calls.ClientCore.doWork", "rdma.Poller");
   }
 
-  static Steps ofServer(Scheme scheme) {
+  static ProfileSteps ofServer(Scheme scheme) {
     return scheme.isBaseline() ? ofBaselineServer() : ofErdaServer(scheme.puts());
   }
 
-  private static Steps ofErdaServer(PutMode puts) {
-    Steps steps =
-        Steps.none()
+  private static ProfileSteps ofErdaServer(PutMode puts) {
+    ProfileSteps steps =
+        ProfileSteps.none()
             .then(SWEEP, "cleaner.Sweep.")
             .then(COPY, "cleaner.Copier")
             .then(RELOCATE, "cleaner.Relocation.", "cleaner.Measurement.", "cleaner.Cleaning.")
@@ -129,8 +129,8 @@ final class UpdateSteps {
             STEP, "server.engine.service.ServerCore", "server.ServerThread", "server.SharedSteps");
   }
 
-  private static Steps ofBaselineServer() {
-    return Steps.none()
+  private static ProfileSteps ofBaselineServer() {
+    return ProfileSteps.none()
         .then(APPLY, "eval.baselines.BaselineStore.applyBatch")
         .then(ANSWER, "eval.baselines.BaselineConnection.respond")
         .then(APPEND, "eval.baselines.BaselineStore.append")

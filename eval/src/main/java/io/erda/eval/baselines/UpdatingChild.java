@@ -99,7 +99,7 @@ final class UpdatingChild {
   public static void main(String[] arguments) throws IOException {
     Dataset dataset = new Dataset(Integer.parseInt(arguments[3]), Integer.parseInt(arguments[4]));
     ZipfianKeys keys =
-        new ZipfianKeys(dataset, Workload.UPDATES.updatePercent, ZipfianKeys.FIRST_SEED);
+        new ZipfianKeys(dataset, PaperWorkload.UPDATES.updatePercent, ZipfianKeys.FIRST_SEED);
     try (Caller caller =
             Scheme.valueOf(arguments[0])
                 .connect(Transport.valueOf(arguments[1]), arguments[2], dataset.valueBytes());

@@ -11,7 +11,7 @@
  *       docs/decisions/2026-11-23-baselines.md}.
  *   <li>The compared schemes: a {@code Scheme} is Erda with one of its two kinds of puts, or one of
  *       the baselines. A {@code ComparedStore} of it is served, over one of the transports, or
- *       embedded; {@code SideBySide} runs a {@code Workload} of YCSB on all of them in turn.
+ *       embedded; {@code SideBySide} runs a {@code PaperWorkload} of YCSB on all of them in turn.
  *   <li>The experiments: {@link io.erda.eval.baselines.BaselinesExperiment}, with a choice of
  *       deployments, and the paper's figures and its table, measured ({@link
  *       io.erda.eval.baselines.SizesExperiment}, {@link io.erda.eval.baselines.ClientsExperiment},

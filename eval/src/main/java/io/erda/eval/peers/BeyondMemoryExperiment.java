@@ -83,7 +83,7 @@ public final class BeyondMemoryExperiment implements Experiment {
                 context.rounds(),
                 context.quick()),
             PeerLibraries.installed(),
-            context.quick() ? Sizes.QUICK : Sizes.FULL);
+            context.quick() ? PeerSizes.QUICK : PeerSizes.FULL);
     Path device = context.newDirectory("device");
     Report report =
         stage

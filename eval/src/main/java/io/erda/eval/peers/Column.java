@@ -22,12 +22,12 @@ enum Column {
   }
 
   /** The heading of the column. */
-  String title(Sizes sizes) {
+  String title(PeerSizes sizes) {
     return operation + " " + scaleTitle(sizes);
   }
 
   /** The store of the measurement, in words. */
-  String scaleTitle(Sizes sizes) {
+  String scaleTitle(PeerSizes sizes) {
     Cell cell = sizes.cell(scale);
     return String.format(
         Locale.ROOT,

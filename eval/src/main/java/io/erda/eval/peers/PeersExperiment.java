@@ -56,7 +56,7 @@ public final class PeersExperiment implements Experiment {
   @Override
   public Report run(Context context) {
     Stage stage =
-        new Stage(context, PeerLibraries.installed(), context.quick() ? Sizes.QUICK : Sizes.FULL);
+        new Stage(context, PeerLibraries.installed(), context.quick() ? PeerSizes.QUICK : PeerSizes.FULL);
     PeerFigures figures = new PeerFigures();
     List<PeerSystem> systems = stage.systems();
     new LoadMeasurement(stage, Column.Scale.KIB).run(systems, figures);
@@ -97,7 +97,7 @@ public final class PeersExperiment implements Experiment {
   }
 
   static Report report(Stage stage, PeerFigures figures, Survival survival) {
-    Sizes sizes = stage.sizes();
+    PeerSizes sizes = stage.sizes();
     double seconds = sizes.firstPuts().toMillis() / 1e3;
     Report report =
         stage
@@ -127,7 +127,7 @@ public final class PeersExperiment implements Experiment {
               words("after a kill -9", lost.isEmpty() ? "all there" : "lost: " + lost));
     }
     Figures goals = new Figures("goal", "of", "beside", "its");
-    for (Goal goal : Goal.ALL) {
+    for (PeerGoal goal : PeerGoal.ALL) {
       String measured = goal.measured().title(sizes);
       String beside = goal.beside().title(sizes);
       Figure ratio = goal.ratio(figures);

@@ -11,7 +11,7 @@ import java.util.stream.Stream;
  * The context that all measurements of one run share: directories for stores, and the available
  * systems.
  */
-record Stage(Context context, PeerLibraries libraries, Sizes sizes) {
+record Stage(Context context, PeerLibraries libraries, PeerSizes sizes) {
   /** Number of rounds. */
   int rounds() {
     return context.roundsOr(sizes.rounds(), sizes.rounds());

@@ -158,8 +158,8 @@ public final class Page {
   public String html() {
     StringBuilder body = new StringBuilder();
     body.append("<h1>").append(Html.escape(title)).append("</h1>\n");
-    body.append(new Words(introduction).html());
-    body.append(new Words(when() + inWords(machine)).html());
+    body.append(new Prose(introduction).html());
+    body.append(new Prose(when() + inWords(machine)).html());
     body.append(headlines()).append(picture()).append(outcomes());
     if (!told.isEmpty()) {
       body.append("<h2>Experiments</h2>\n");
@@ -286,7 +286,7 @@ public final class Page {
     html.append(
         "<section>\n<h3 id=\"%1$s\">%1$s: <span>%2$s</span></h3>\n"
             .formatted(section.name(), verdict(section)));
-    html.append(new Words(sentence(section.what())).html());
+    html.append(new Prose(sentence(section.what())).html());
     html.append("<details>\n<summary>Tables, plots and notes</summary>\n");
     list(html, "Missed", section.missed());
     list(html, "Not judged", section.unjudged());

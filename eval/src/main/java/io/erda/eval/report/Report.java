@@ -52,7 +52,7 @@ public final class Report {
 
   /** Adds some sentences; none where they are empty. Returns this report. */
   public Report words(String words) {
-    return words.isBlank() ? this : add(new Words(words));
+    return words.isBlank() ? this : add(new Prose(words));
   }
 
   /** Adds a part; a table's figures stand at the root for programs. Returns this report. */

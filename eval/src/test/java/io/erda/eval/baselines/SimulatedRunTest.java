@@ -10,7 +10,7 @@ class SimulatedRunTest {
   private static final int OPERATIONS = 800;
   private static final Dataset DATASET = new Dataset(200, 256);
 
-  private static SimulatedRun.Figures figures(Scheme scheme, Workload workload, int clients) {
+  private static SimulatedRun.Figures figures(Scheme scheme, PaperWorkload workload, int clients) {
     return SimulatedRun.of(scheme, DATASET, workload, clients, OPERATIONS);
   }
 
@@ -18,17 +18,17 @@ class SimulatedRunTest {
   void theSameRunHasTheSameFigures() {
     for (Scheme scheme : Scheme.values()) {
       assertEquals(
-          figures(scheme, Workload.YCSB_A, 3), figures(scheme, Workload.YCSB_A, 3), scheme.title);
+          figures(scheme, PaperWorkload.YCSB_A, 3), figures(scheme, PaperWorkload.YCSB_A, 3), scheme.title);
     }
   }
 
   @Test
   void getsCostErdasServerNothingAndTheOthersAMessageEach() {
     for (Scheme scheme : new Scheme[] {Scheme.ERDA, Scheme.ERDA_ANNOUNCING}) {
-      assertEquals(0, figures(scheme, Workload.YCSB_C, 2).serverNs(), scheme.title);
+      assertEquals(0, figures(scheme, PaperWorkload.YCSB_C, 2).serverNs(), scheme.title);
     }
     for (Scheme scheme : new Scheme[] {Scheme.REDO_LOGGING, Scheme.READ_AFTER_WRITE}) {
-      double ns = figures(scheme, Workload.YCSB_C, 2).serverNs();
+      double ns = figures(scheme, PaperWorkload.YCSB_C, 2).serverNs();
       assertEquals(PaperMachines.MESSAGE_NS, ns, PaperMachines.MESSAGE_NS / 10.0, scheme.title);
     }
   }
@@ -36,22 +36,22 @@ class SimulatedRunTest {
   /** A server of one processor answers no more than it can take messages. */
   @Test
   void manyClientsOfABaselineWaitForItsServer() {
-    SimulatedRun.Figures few = figures(Scheme.REDO_LOGGING, Workload.YCSB_C, 2);
-    SimulatedRun.Figures many = figures(Scheme.REDO_LOGGING, Workload.YCSB_C, 32);
+    SimulatedRun.Figures few = figures(Scheme.REDO_LOGGING, PaperWorkload.YCSB_C, 2);
+    SimulatedRun.Figures many = figures(Scheme.REDO_LOGGING, PaperWorkload.YCSB_C, 32);
     double most = 1e9 / PaperMachines.MESSAGE_NS;
     assertTrue(many.perSecond() < most * 1.1, many::toString);
     assertTrue(many.perSecond() > most * 0.8, many::toString);
     assertTrue(many.meanNs() > 4 * few.meanNs(), many::toString);
     assertTrue(
-        figures(Scheme.ERDA, Workload.YCSB_C, 32).perSecond() > 2 * many.perSecond(),
+        figures(Scheme.ERDA, PaperWorkload.YCSB_C, 32).perSecond() > 2 * many.perSecond(),
         "Erda's clients don't");
   }
 
   /** Request, place and answer; then the record and what makes it durable. */
   @Test
   void anUpdateOfReadAfterWriteTakesARoundTripMore() {
-    double redo = figures(Scheme.REDO_LOGGING, Workload.UPDATES, 1).meanNs();
-    double raw = figures(Scheme.READ_AFTER_WRITE, Workload.UPDATES, 1).meanNs();
+    double redo = figures(Scheme.REDO_LOGGING, PaperWorkload.UPDATES, 1).meanNs();
+    double raw = figures(Scheme.READ_AFTER_WRITE, PaperWorkload.UPDATES, 1).meanNs();
     assertTrue(raw > redo + 2 * PaperMachines.NETWORK.wireNs(), redo + " and " + raw);
   }
 
@@ -60,8 +60,8 @@ class SimulatedRunTest {
    */
   @Test
   void anUpdateThatAnnouncesFirstTakesARoundTripMore() {
-    double publishing = figures(Scheme.ERDA, Workload.UPDATES, 1).meanNs();
-    double announcing = figures(Scheme.ERDA_ANNOUNCING, Workload.UPDATES, 1).meanNs();
+    double publishing = figures(Scheme.ERDA, PaperWorkload.UPDATES, 1).meanNs();
+    double announcing = figures(Scheme.ERDA_ANNOUNCING, PaperWorkload.UPDATES, 1).meanNs();
     double moreNs = announcing - publishing;
     assertTrue(moreNs > 2 * PaperMachines.NETWORK.wireNs(), publishing + " and " + announcing);
     assertTrue(moreNs < 4 * PaperMachines.NETWORK.wireNs(), publishing + " and " + announcing);

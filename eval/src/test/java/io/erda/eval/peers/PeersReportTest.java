@@ -34,7 +34,7 @@ class PeersReportTest {
   private static Report report(boolean quick, PeerSystem... beside) {
     Context context = new Context(null, null, null, null, 0, quick);
     Stage stage =
-        new Stage(context, PeerLibraries.listed(Path.of("none")), quick ? Sizes.QUICK : Sizes.FULL);
+        new Stage(context, PeerLibraries.listed(Path.of("none")), quick ? PeerSizes.QUICK : PeerSizes.FULL);
     Survival survival = new Survival();
     stage.systems().forEach(system -> survival.add(system, "a kill", ""));
     return PeersExperiment.report(stage, figures(beside), survival);
@@ -45,7 +45,7 @@ class PeersReportTest {
     Report report = report(true, PeerSystem.CHRONICLE_MAP, PeerSystem.REDIS);
     assertEquals(List.of(), report.missed());
     assertEquals(
-        List.of("a quick run can't tell: " + Goal.ALL.size() + " goals"), report.unjudged());
+        List.of("a quick run can't tell: " + PeerGoal.ALL.size() + " goals"), report.unjudged());
   }
 
   @Test

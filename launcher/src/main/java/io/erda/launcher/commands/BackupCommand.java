@@ -42,7 +42,7 @@ import picocli.CommandLine.Spec;
     })
 public final class BackupCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
-  @Mixin private Connection connection;
+  @Mixin private ConnectionOptions connection;
 
   @Option(
       names = "--share",

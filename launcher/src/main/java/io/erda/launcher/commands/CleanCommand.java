@@ -26,7 +26,7 @@ public final class CleanCommand implements Callable<Integer> {
   private static final int HEADS_MAX = 256;
 
   @Spec private CommandSpec spec;
-  @Mixin private Connection connection;
+  @Mixin private ConnectionOptions connection;
 
   @Option(
       names = "--head",

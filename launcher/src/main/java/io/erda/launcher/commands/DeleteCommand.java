@@ -19,7 +19,7 @@ import picocli.CommandLine.Mixin;
       "  ./erda delete --uri erda+shm:/var/lib/erda greeting"
     })
 public final class DeleteCommand implements Callable<Integer> {
-  @Mixin private Connection connection;
+  @Mixin private ConnectionOptions connection;
   @Mixin private KeyArguments arguments;
 
   @Override

@@ -22,7 +22,7 @@ import picocli.CommandLine.Mixin;
       "  ./erda exists --uri erda+shm:/var/lib/erda greeting && echo yes"
     })
 public final class ExistsCommand implements Callable<Integer> {
-  @Mixin private Connection connection;
+  @Mixin private ConnectionOptions connection;
   @Mixin private KeyArguments arguments;
 
   @Override

@@ -30,7 +30,7 @@ import picocli.CommandLine.Spec;
     })
 public final class ExportCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
-  @Mixin private Connection connection;
+  @Mixin private ConnectionOptions connection;
 
   @Override
   public Integer call() throws IOException {

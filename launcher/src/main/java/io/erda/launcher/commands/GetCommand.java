@@ -26,7 +26,7 @@ import picocli.CommandLine.Option;
       "  ./erda get --uri erda+shm:/var/lib/erda --hex 00ff"
     })
 public final class GetCommand implements Callable<Integer> {
-  @Mixin private Connection connection;
+  @Mixin private ConnectionOptions connection;
   @Mixin private KeyArguments arguments;
 
   @Option(
@@ -42,7 +42,7 @@ public final class GetCommand implements Callable<Integer> {
   /** The command {@code get --uri URI KEY…}. */
   static GetCommand of(String uri, List<String> keys) {
     GetCommand command = new GetCommand();
-    command.connection = Connection.of(uri);
+    command.connection = ConnectionOptions.of(uri);
     command.arguments = KeyArguments.of(keys);
     return command;
   }

@@ -45,7 +45,7 @@ public final class ImportCommand implements Callable<Integer> {
   private static final int LINES_A_LOOK = 1 << 14;
 
   @Spec private CommandSpec spec;
-  @Mixin private Connection connection;
+  @Mixin private ConnectionOptions connection;
 
   @Parameters(
       arity = "0..1",

@@ -28,7 +28,7 @@ import picocli.CommandLine.Option;
       "  ./erda keys --uri erda+shm:/var/lib/erda --null | xargs -0 -n 1 echo"
     })
 public final class KeysCommand implements Callable<Integer> {
-  @Mixin private Connection connection;
+  @Mixin private ConnectionOptions connection;
   @Mixin private ByteForm form;
 
   @Option(

@@ -28,7 +28,7 @@ import picocli.CommandLine.Spec;
     footer = {"", "  ./erda ping --uri erda+shm:/var/lib/erda"})
 public final class PingCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
-  @Mixin private Connection connection;
+  @Mixin private ConnectionOptions connection;
 
   @Option(
       names = "--timeout",

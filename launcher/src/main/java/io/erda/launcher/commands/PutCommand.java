@@ -21,7 +21,7 @@ import picocli.CommandLine.Parameters;
 public final class PutCommand implements Callable<Integer> {
   private static final String STANDARD_INPUT = "-";
 
-  @Mixin private Connection connection;
+  @Mixin private ConnectionOptions connection;
   @Mixin private ByteForm form;
   @Mixin private KeyFile keyFile;
 
@@ -37,7 +37,7 @@ public final class PutCommand implements Callable<Integer> {
   /** The command {@code put --uri URI KEY VALUE}. */
   static PutCommand of(String uri, List<String> keyAndValue) {
     PutCommand command = new PutCommand();
-    command.connection = Connection.of(uri);
+    command.connection = ConnectionOptions.of(uri);
     command.form = new ByteForm();
     command.keyFile = new KeyFile();
     command.arguments = keyAndValue;

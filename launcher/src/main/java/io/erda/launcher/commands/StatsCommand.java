@@ -6,8 +6,8 @@ import io.erda.cleaner.Phase;
 import io.erda.client.ErdaClient;
 import io.erda.console.Numbers;
 import io.erda.console.TextTable;
-import io.erda.server.figures.Figure;
-import io.erda.server.figures.Figure.Unit;
+import io.erda.server.figures.StatsFigure;
+import io.erda.server.figures.StatsFigure.Unit;
 import io.erda.server.figures.FigureCatalogue;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -45,7 +45,7 @@ public final class StatsCommand implements Callable<Integer> {
       Pattern.compile("leaving\\.(\\d+)\\.(\\d+)\\.(\\d+)\\.client\\.(\\d+)\\.pid");
 
   @Spec private CommandSpec spec;
-  @Mixin private Connection connection;
+  @Mixin private ConnectionOptions connection;
 
   @Option(
       names = "--json",
@@ -99,7 +99,7 @@ public final class StatsCommand implements Callable<Integer> {
 
   /** The position of each name in the output; names that only a newer server tells come last. */
   private static Map<String, Integer> places(Set<String> names) {
-    List<Figure> all = FigureCatalogue.all();
+    List<StatsFigure> all = FigureCatalogue.all();
     Map<String, Integer> places = new HashMap<>();
     for (String name : names) {
       int place = all.indexOf(FigureCatalogue.find(name));
@@ -114,7 +114,7 @@ public final class StatsCommand implements Callable<Integer> {
   }
 
   private static String unit(String name) {
-    Figure figure = FigureCatalogue.find(name);
+    StatsFigure figure = FigureCatalogue.find(name);
     return figure == null || figure.unit() == Unit.NUMBER ? "" : figure.unit().symbol();
   }
 

@@ -26,7 +26,7 @@ public final class TopCommand implements Callable<Integer> {
   private static final long RESTORING_MS_MAX = 1_000;
 
   @Spec private CommandSpec spec;
-  @Mixin private Connection connection;
+  @Mixin private ConnectionOptions connection;
 
   @Option(
       names = "--every",

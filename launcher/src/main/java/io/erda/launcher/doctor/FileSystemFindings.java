@@ -171,9 +171,9 @@ final class FileSystemFindings {
       Room room = surroundings.rooms().of(directory);
       return Finding.ok(
           "/dev/shm",
-          Sizes.of(room.usableBytes())
+          ByteText.of(room.usableBytes())
               + " of "
-              + Sizes.of(room.totalBytes())
+              + ByteText.of(room.totalBytes())
               + " free; only a store that lies there needs it");
     } catch (IOException e) {
       return Finding.note(

@@ -7,7 +7,7 @@ import java.util.List;
  * files to the hard one.
  */
 final class LimitFindings {
-  private static final long UNLIMITED = Limits.UNLIMITED;
+  private static final long UNLIMITED = KernelLimits.UNLIMITED;
 
   /** Threads of a server, its JVM's included, and some for other processes of its user. */
   private static final long PROCESSES_FEW = 128;
@@ -24,11 +24,11 @@ final class LimitFindings {
   private static final long MAPPINGS_DEFAULT = 65_530;
 
   static List<Finding> of(Surroundings surroundings) {
-    Limits limits = surroundings.limits();
+    KernelLimits limits = surroundings.limits();
     return List.of(
-        openFiles(limits.soft(Limits.Of.OPEN_FILES)),
-        fileBytes(limits.soft(Limits.Of.FILE_BYTES)),
-        processes(limits.soft(Limits.Of.PROCESSES)),
+        openFiles(limits.soft(KernelLimits.Of.OPEN_FILES)),
+        fileBytes(limits.soft(KernelLimits.Of.FILE_BYTES)),
+        processes(limits.soft(KernelLimits.Of.PROCESSES)),
         mappings(Surroundings.line(surroundings.proc().resolve("sys/vm/max_map_count"))));
   }
 
@@ -61,10 +61,10 @@ final class LimitFindings {
     return limit < FILE_BYTES_MIN
         ? Finding.wrong(
             "file size",
-            Sizes.of(limit) + ": a region of the default size takes " + Sizes.of(FILE_BYTES_MIN),
+            ByteText.of(limit) + ": a region of the default size takes " + ByteText.of(FILE_BYTES_MIN),
             mend)
         : Finding.note(
-            "file size", Sizes.of(limit) + ": the hash table can't grow beyond it", mend);
+            "file size", ByteText.of(limit) + ": the hash table can't grow beyond it", mend);
   }
 
   /** The limit of processes, which counts the threads of all processes of the user. */

@@ -43,13 +43,13 @@ final class MachineFindings {
     long machine = total(surroundings.proc().resolve("meminfo"));
     long heap = surroundings.java().heapBytesMax();
     String found =
-        (machine < 0 ? "unknown" : Sizes.of(machine))
+        (machine < 0 ? "unknown" : ByteText.of(machine))
             + ", the JVM's heap may have "
-            + Sizes.of(heap);
+            + ByteText.of(heap);
     if (group.memoryBytes() == Long.MAX_VALUE) {
       return Finding.ok("memory", found);
     }
-    found += "; the control group allows " + Sizes.of(group.memoryBytes());
+    found += "; the control group allows " + ByteText.of(group.memoryBytes());
     return heap >= group.memoryBytes()
         ? Finding.note(
             "memory",

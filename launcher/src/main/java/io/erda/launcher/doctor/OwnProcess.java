@@ -24,11 +24,11 @@ final class OwnProcess {
 
   private OwnProcess() {}
 
-  /** The soft limit, {@link Limits#UNLIMITED} when it is not set, −1 when it can't be asked. */
+  /** The soft limit, {@link KernelLimits#UNLIMITED} when it is not set, −1 when it can't be asked. */
   static long softLimit(RLIMIT of) {
     return ask(posix -> posix.getrlimit(of.intValue()))
         .map(RLimit::rlimCur)
-        .map(limit -> limit < 0 ? Limits.UNLIMITED : limit)
+        .map(limit -> limit < 0 ? KernelLimits.UNLIMITED : limit)
         .orElse(-1L);
   }
 

@@ -190,14 +190,14 @@ final class RdmaFindings {
   }
 
   private static Finding lockedMemory(Surroundings surroundings) {
-    long limit = surroundings.limits().soft(Limits.Of.LOCKED_BYTES);
+    long limit = surroundings.limits().soft(KernelLimits.Of.LOCKED_BYTES);
     return limit >= 0 && limit < LOCKED_BYTES_MIN
         ? Finding.note(
             "locked memory",
-            Sizes.of(limit) + ": over RDMA the store and the buffers are locked in memory",
+            ByteText.of(limit) + ": over RDMA the store and the buffers are locked in memory",
             "ulimit -l unlimited; a service: LimitMEMLOCK=infinity")
         : Finding.ok(
-            "locked memory", limit == Long.MAX_VALUE ? "unlimited" : "at most " + Sizes.of(limit));
+            "locked memory", limit == Long.MAX_VALUE ? "unlimited" : "at most " + ByteText.of(limit));
   }
 
   private static String names(List<Path> files) {

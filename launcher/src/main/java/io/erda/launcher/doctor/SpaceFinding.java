@@ -33,16 +33,16 @@ final class SpaceFinding {
     if (room == null || room.totalBytes() == 0) {
       return Finding.ok(NAME, "the file system does not tell");
     }
-    String found = Sizes.of(room.usableBytes()) + " of " + Sizes.of(room.totalBytes()) + " free";
+    String found = ByteText.of(room.usableBytes()) + " of " + ByteText.of(room.totalBytes()) + " free";
     boolean stored = Surroundings.holdsStore(surroundings.data());
     if (!stored && room.usableBytes() < BYTES_OF_DEFAULT) {
       return Finding.wrong(
           NAME,
           found
               + ": a new store takes "
-              + Sizes.of(BYTES_OF_DEFAULT)
+              + ByteText.of(BYTES_OF_DEFAULT)
               + ", of which two regions are "
-              + Sizes.of(REGIONS_OF_DEFAULT * DEFAULTS.regionBytes())
+              + ByteText.of(REGIONS_OF_DEFAULT * DEFAULTS.regionBytes())
               + ", the second one for cleaning",
           mend(room));
     }
@@ -61,7 +61,7 @@ final class SpaceFinding {
           + " disk";
     }
     return "free some, or a smaller store, whose values have less than "
-        + Sizes.of(fitting.segmentBytes())
+        + ByteText.of(fitting.segmentBytes())
         + ": ./erda server --data DIR --capacity "
         + (fitting.capacityBytes() >> 20)
         + "M --buckets "

@@ -1,6 +1,6 @@
 package io.erda.launcher.watch;
 
-import io.erda.server.figures.Figure;
+import io.erda.server.figures.StatsFigure;
 import io.erda.server.figures.FigureCatalogue;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -21,16 +21,16 @@ import javax.management.ReflectionException;
  */
 public final class FiguresBean implements DynamicMBean {
   private final MetricsEndpoint.Source source;
-  private final Map<String, Figure> figures = new HashMap<>();
+  private final Map<String, StatsFigure> figures = new HashMap<>();
   private final MBeanInfo info;
 
   public FiguresBean(MetricsEndpoint.Source source) {
     this.source = source;
     List<MBeanAttributeInfo> attributes = new ArrayList<>();
-    for (Figure figure : FigureCatalogue.all()) {
+    for (StatsFigure figure : FigureCatalogue.all()) {
       if (!figure.isFamily()) {
         figures.put(figure.name(), figure);
-        Class<?> type = figure.kind() == Figure.Kind.TEXT ? String.class : Long.class;
+        Class<?> type = figure.kind() == StatsFigure.Kind.TEXT ? String.class : Long.class;
         attributes.add(
             new MBeanAttributeInfo(
                 figure.name(), type.getName(), figure.meaning(), true, false, false));
@@ -67,7 +67,7 @@ public final class FiguresBean implements DynamicMBean {
   }
 
   private Object value(String name, Map<String, Long> told) {
-    if (figures.get(name).kind() != Figure.Kind.TEXT) {
+    if (figures.get(name).kind() != StatsFigure.Kind.TEXT) {
       return told.get(name);
     }
     String beginning = name + "=";

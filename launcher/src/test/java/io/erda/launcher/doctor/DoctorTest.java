@@ -146,10 +146,10 @@ class DoctorTest {
   /** The limit is the same from either source. */
   @Test
   void theKernelsListSaysWhatTheLibrarySays() {
-    Limits listed = Limits.ofList(Path.of("/proc/self/limits"));
-    for (Limits.Of what : Limits.Of.values()) {
-      assertEquals(Limits.ofLibrary(what), listed.soft(what), what::toString);
-      assertEquals(listed.soft(what), Limits.ofThisProcess().soft(what), what::toString);
+    KernelLimits listed = KernelLimits.ofList(Path.of("/proc/self/limits"));
+    for (KernelLimits.Of what : KernelLimits.Of.values()) {
+      assertEquals(KernelLimits.ofLibrary(what), listed.soft(what), what::toString);
+      assertEquals(listed.soft(what), KernelLimits.ofThisProcess().soft(what), what::toString);
     }
   }
 
@@ -431,7 +431,7 @@ class DoctorTest {
             directory.resolve("proc"),
             directory.resolve("sys"),
             directory.resolve("dev"),
-            Limits.ofList(directory.resolve("proc/self/limits")),
+            KernelLimits.ofList(directory.resolve("proc/self/limits")),
             machine,
             this::room,
             libraries,

@@ -28,8 +28,8 @@ class NoExecTest {
   /** Says what the C library tells. */
   static final class Asking {
     public static void main(String[] arguments) {
-      for (Limits.Of what : Limits.Of.values()) {
-        System.out.println(Limits.ofLibrary(what));
+      for (KernelLimits.Of what : KernelLimits.Of.values()) {
+        System.out.println(KernelLimits.ofLibrary(what));
       }
       System.out.println(OwnProcess.userName());
     }
@@ -87,7 +87,7 @@ class NoExecTest {
     String said = new String(asking.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     assertEquals(0, asking.waitFor(), said);
     List<String> lines = said.lines().toList();
-    assertEquals(Limits.Of.values().length + 1, lines.size(), said);
+    assertEquals(KernelLimits.Of.values().length + 1, lines.size(), said);
     assertTrue(lines.stream().noneMatch("-1"::equals), said);
     assertEquals("root", lines.getLast());
     try (Stream<Path> left = Files.list(home)) {

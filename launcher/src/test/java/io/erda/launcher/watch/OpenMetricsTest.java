@@ -8,7 +8,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.erda.server.ErdaServer;
 import io.erda.server.ServerOptions;
-import io.erda.server.figures.Figure;
+import io.erda.server.figures.StatsFigure;
 import io.erda.server.figures.FigureCatalogue;
 import io.erda.server.figures.OpenMetrics;
 import java.nio.file.Files;
@@ -71,11 +71,11 @@ class OpenMetricsTest {
 
   @Test
   void noTwoFiguresHaveOneName() {
-    Map<String, Figure> names = new HashMap<>();
-    for (Figure figure : FigureCatalogue.all()) {
+    Map<String, StatsFigure> names = new HashMap<>();
+    for (StatsFigure figure : FigureCatalogue.all()) {
       List<String> both = List.of(OpenMetrics.family(figure), OpenMetrics.sampleName(figure));
       for (String name : new HashSet<>(both)) {
-        Figure other = names.put(name, figure);
+        StatsFigure other = names.put(name, figure);
         assertTrue(other == null, () -> name + " is of " + figure + " and " + other);
       }
     }

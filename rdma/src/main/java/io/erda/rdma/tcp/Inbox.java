@@ -12,24 +12,24 @@ final class Inbox {
   /** When so much of its window was consumed, the other end is told at the latest. */
   private static final int UNTOLD_BYTES_MAX = Frame.WINDOW_BYTES / 4;
 
-  private final Receives receives = new Receives();
-  private final Completions completions;
+  private final TcpReceives receives = new TcpReceives();
+  private final TcpCompletions completions;
   private final int messageBytesMax;
-  private final Counters counters;
+  private final TcpCounters counters;
   private long consumed;
   private long told;
 
   /**
    * @param completions get the arrivals of messages
    */
-  Inbox(Completions completions, int messageBytesMax, Counters counters) {
+  Inbox(TcpCompletions completions, int messageBytesMax, TcpCounters counters) {
     this.completions = completions;
     this.messageBytesMax = messageBytesMax;
     this.counters = counters;
   }
 
   boolean isFull() {
-    return receives.isFull() || completions.count() - completions.ofRequests() >= Receives.CAPACITY;
+    return receives.isFull() || completions.count() - completions.ofRequests() >= TcpReceives.CAPACITY;
   }
 
   /** Offers a buffer, which gets a message at once if one waits for it. */

@@ -83,7 +83,7 @@ final class IoThread implements Runnable {
   private volatile boolean refusing;
   private final CountDownLatch refused = new CountDownLatch(1);
 
-  final Counters counters = new Counters();
+  final TcpCounters counters = new TcpCounters();
   final AtomicLong accessesRefused = new AtomicLong();
 
   /** The receive buffer for messages of the server, one at a time. */
@@ -252,7 +252,7 @@ final class IoThread implements Runnable {
         handshakes
             .peekFirst()
             .refuse(
-                Refusals.Kind.HANDSHAKE,
+                RefusedPeers.Kind.HANDSHAKE,
                 "it had to make room: "
                     + options.handshakesMax()
                     + " were connecting before they had said who they are");
@@ -274,7 +274,7 @@ final class IoThread implements Runnable {
       handshakes
           .peekFirst()
           .refuse(
-              Refusals.Kind.HANDSHAKE,
+              RefusedPeers.Kind.HANDSHAKE,
               "it did not say who it is within " + options.handshake().toMillis() + " ms");
     }
     for (int i = connections.size() - 1; i >= 0; i--) {

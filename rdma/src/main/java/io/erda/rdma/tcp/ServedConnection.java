@@ -131,7 +131,7 @@ final class ServedConnection implements CompletionHandler {
         gone();
       }
     } catch (SSLException e) {
-      refuse(Refusals.Kind.TLS, TlsTransport.whyAtServer(e));
+      refuse(RefusedPeers.Kind.TLS, TlsTransport.whyAtServer(e));
     } catch (IOException | RuntimeException e) {
       gone();
     }
@@ -225,7 +225,7 @@ final class ServedConnection implements CompletionHandler {
   }
 
   /** Ends the connection now, and reports why. Idempotent. */
-  void refuse(Refusals.Kind kind, String why) {
+  void refuse(RefusedPeers.Kind kind, String why) {
     if (phase != Phase.ENDING && phase != Phase.ENDED) {
       device.refusals().add(kind, peer, why);
     }
@@ -233,13 +233,13 @@ final class ServedConnection implements CompletionHandler {
   }
 
   private void wrong() {
-    refuse(Refusals.Kind.GARBAGE, Refusals.GARBAGE);
+    refuse(RefusedPeers.Kind.GARBAGE, RefusedPeers.GARBAGE);
   }
 
   /** The peer has ended. One that leaves in the middle of the handshake counts as refused. */
   private void gone() {
     if (phase == Phase.HANDSHAKE && transport.isAgreeing()) {
-      refuse(Refusals.Kind.TLS, "it left before TLS was agreed on");
+      refuse(RefusedPeers.Kind.TLS, "it left before TLS was agreed on");
     } else if (phase == Phase.HANDSHAKE && in.available() > 0) {
       wrong();
     } else {
@@ -333,7 +333,7 @@ final class ServedConnection implements CompletionHandler {
       return false;
     }
     if (bytes == Frame.DAMAGED) {
-      refuse(Refusals.Kind.DAMAGED, Refusals.DAMAGED);
+      refuse(RefusedPeers.Kind.DAMAGED, RefusedPeers.DAMAGED);
       return false;
     }
     if (bytes == Frame.WRONG || !onFrame(in.memory(), in.at())) {

@@ -25,7 +25,7 @@ final class ServerHandshake {
   private final byte[] nonce;
   private byte[] nonceThere;
   private boolean greeted;
-  private Refusals.Kind refusal;
+  private RefusedPeers.Kind refusal;
   private String why;
 
   /** Read by the server's thread too, after its request was seen. */
@@ -43,7 +43,7 @@ final class ServerHandshake {
   }
 
   /** REQUIRES: {@link Outcome#REFUSED}. */
-  Refusals.Kind refusal() {
+  RefusedPeers.Kind refusal() {
     return refusal;
   }
 
@@ -52,7 +52,7 @@ final class ServerHandshake {
     return why;
   }
 
-  private Outcome refuse(Refusals.Kind kind, String reason) {
+  private Outcome refuse(RefusedPeers.Kind kind, String reason) {
     refusal = kind;
     why = reason;
     return Outcome.REFUSED;
@@ -73,20 +73,20 @@ final class ServerHandshake {
   private Outcome onHello(InBuffer in, OutBuffer out) {
     if (in.available() >= Long.BYTES && !Hello.begins(in.memory(), in.at())) {
       if (Hello.isDamagedMagic(in.memory(), in.at())) {
-        return refuse(Refusals.Kind.DAMAGED, Refusals.DAMAGED);
+        return refuse(RefusedPeers.Kind.DAMAGED, RefusedPeers.DAMAGED);
       }
       if (!Hello.isTlsHandshake(in.memory(), in.at())) {
-        return refuse(Refusals.Kind.GARBAGE, Refusals.GARBAGE);
+        return refuse(RefusedPeers.Kind.GARBAGE, RefusedPeers.GARBAGE);
       }
       // The client finds that this is no TLS, and can say so.
       sayHello(out);
-      return refuse(Refusals.Kind.TLS, "it has TLS, and this server has not");
+      return refuse(RefusedPeers.Kind.TLS, "it has TLS, and this server has not");
     }
     if (in.available() < Hello.BYTES) {
       return Outcome.WAITS;
     }
     if (!in.isHelloSound()) {
-      return refuse(Refusals.Kind.DAMAGED, Refusals.DAMAGED);
+      return refuse(RefusedPeers.Kind.DAMAGED, RefusedPeers.DAMAGED);
     }
     int version = Hello.version(in.memory(), in.at());
     boolean ours = Hello.isOurs(in.memory(), in.at());
@@ -95,11 +95,11 @@ final class ServerHandshake {
     in.take(Hello.BYTES);
     sayHello(out);
     if (!ours && version == Hello.VERSION) {
-      return refuse(Refusals.Kind.GARBAGE, Refusals.GARBAGE);
+      return refuse(RefusedPeers.Kind.GARBAGE, RefusedPeers.GARBAGE);
     }
     if (!ours) {
       return refuse(
-          Refusals.Kind.VERSION,
+          RefusedPeers.Kind.VERSION,
           "it has version "
               + version
               + " of the frames over TCP, this server version "
@@ -107,7 +107,7 @@ final class ServerHandshake {
     }
     if (hasSecret != (options.secret() != null)) {
       return refuse(
-          Refusals.Kind.SECRET,
+          RefusedPeers.Kind.SECRET,
           hasSecret
               ? "it has a secret, and this server has not"
               : "it has no secret, and this server has");
@@ -125,7 +125,7 @@ final class ServerHandshake {
       return Outcome.WAITS;
     }
     if (bytes == Frame.DAMAGED) {
-      return refuse(Refusals.Kind.DAMAGED, Refusals.DAMAGED);
+      return refuse(RefusedPeers.Kind.DAMAGED, RefusedPeers.DAMAGED);
     }
     MemorySegment memory = in.memory();
     int at = in.at();
@@ -133,7 +133,7 @@ final class ServerHandshake {
     if (payload < Hello.PROOF_BYTES
         || payload > Hello.PROOF_BYTES + Device.PRIVATE_DATA_MAX
         || Frame.type(memory, at) != Frame.CONNECT) {
-      return refuse(Refusals.Kind.GARBAGE, Refusals.GARBAGE);
+      return refuse(RefusedPeers.Kind.GARBAGE, RefusedPeers.GARBAGE);
     }
     byte[] said =
         memory.asSlice(at + Frame.PROOF, Hello.PROOF_BYTES).toArray(ValueLayout.JAVA_BYTE);
@@ -144,7 +144,7 @@ final class ServerHandshake {
     in.take(bytes);
     if (!Secret.same(proof(Secret.Prover.CLIENT, privateData()), said)) {
       out.addFrame(0, Frame.REJECT, 0, Status.SECRET, 0, 0);
-      return refuse(Refusals.Kind.SECRET, "it did not prove the secret");
+      return refuse(RefusedPeers.Kind.SECRET, "it did not prove the secret");
     }
     return Outcome.GOES_ON;
   }

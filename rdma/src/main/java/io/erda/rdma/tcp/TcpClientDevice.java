@@ -31,7 +31,7 @@ public final class TcpClientDevice implements Device {
   private volatile Selector selector;
 
   private final List<TcpQueuePair> queuePairs = new ArrayList<>();
-  private final Counters counters = new Counters();
+  private final TcpCounters counters = new TcpCounters();
   private volatile boolean woken;
 
   private TcpClientDevice(TcpOptions options, Selector selector) {
@@ -174,7 +174,7 @@ public final class TcpClientDevice implements Device {
     return options;
   }
 
-  Counters counters() {
+  TcpCounters counters() {
     return counters;
   }
 

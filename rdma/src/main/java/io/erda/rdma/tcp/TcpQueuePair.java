@@ -53,9 +53,9 @@ final class TcpQueuePair implements QueuePair {
   private final long connectDeadline;
   private final InBuffer in = new InBuffer(Arena.ofAuto().allocate(BUFFER_BYTES, 64));
   private final OutBuffer out = new OutBuffer(Arena.ofAuto().allocate(BUFFER_BYTES, 64));
-  private final Completions completions = new Completions(4 * DEPTH);
+  private final TcpCompletions completions = new TcpCompletions(4 * DEPTH);
   private final Inbox inbox;
-  private final Requests requests = new Requests(DEPTH, completions);
+  private final OutstandingRequests requests = new OutstandingRequests(DEPTH, completions);
   private Transport transport;
   private Phase phase = Phase.CONNECTING;
   private MemorySegment privateData = MemorySegment.ofArray(new byte[0]);

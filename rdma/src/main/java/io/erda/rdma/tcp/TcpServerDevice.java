@@ -47,7 +47,7 @@ public final class TcpServerDevice implements Device {
   /** The regions that peers may reach, by the slot in their keys. */
   private final AtomicReferenceArray<TcpRegion> regions = new AtomicReferenceArray<>(SLOTS);
 
-  private final Refusals refusals = new Refusals();
+  private final RefusedPeers refusals = new RefusedPeers();
   private Consumer<Throwable> onFailure = error -> {};
   private IoThread io;
 
@@ -157,7 +157,7 @@ public final class TcpServerDevice implements Device {
     return options;
   }
 
-  Refusals refusals() {
+  RefusedPeers refusals() {
     return refusals;
   }
 

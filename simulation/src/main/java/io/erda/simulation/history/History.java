@@ -12,7 +12,7 @@ import java.util.TreeMap;
  * #invoke} before the client sends anything and one of {@link #ok}, {@link #failed} after it knows
  * the result; their order is that of the calls. Or whole operations with times of their own are
  * added by {@link #add}. Not both in one history. An operation that was invoked and never completed
- * is {@link Outcome#UNKNOWN}. Thread-safe.
+ * is {@link Ending#UNKNOWN}. Thread-safe.
  *
  * <p>Values are known by IDs that no two puts of one key share; {@link #ABSENT} is none. A store
  * begins empty.
@@ -45,7 +45,7 @@ public final class History {
    * @param value of a put: its ID; else ignored
    * @return the operation, for {@link #ok} and {@link #failed}
    */
-  public synchronized int invoke(int client, Operation operation, long key, long value) {
+  public synchronized int invoke(int client, OperationKind operation, long key, long value) {
     return invokeIf(client, operation, key, value, ABSENT);
   }
 
@@ -58,7 +58,7 @@ public final class History {
    * @return the operation, for {@link #ok} and {@link #failed}
    */
   public synchronized int invokeIf(
-      int client, Operation operation, long key, long value, long expectedValue) {
+      int client, OperationKind operation, long key, long value, long expectedValue) {
     return append(
         client,
         operation,
@@ -67,7 +67,7 @@ public final class History {
         expectedValue,
         ++clock,
         NEVER,
-        Outcome.UNKNOWN);
+        Ending.UNKNOWN);
   }
 
   /**
@@ -77,26 +77,26 @@ public final class History {
    *     existed, else 0; of a put: ignored; of one with a condition: 1 when it was done, else 0
    */
   public synchronized void ok(int operation, long result) {
-    complete(operation, Outcome.OK);
-    Operation what = operation(operation);
+    complete(operation, Ending.OK);
+    OperationKind what = operation(operation);
     if (!what.puts()) {
       values[operation] = result;
-    } else if (what == Operation.PUT_IF && result == 0) {
+    } else if (what == OperationKind.PUT_IF && result == 0) {
       values[operation] = ABSENT;
     }
   }
 
   /** Records that an operation was done by now, or never will be, and that it is unknown which. */
   public synchronized void unknown(int operation) {
-    complete(operation, Outcome.UNKNOWN);
+    complete(operation, Ending.UNKNOWN);
   }
 
   /** Records that an operation has definitely not been done and will not be. */
   public synchronized void failed(int operation) {
-    complete(operation, Outcome.FAILED);
+    complete(operation, Ending.FAILED);
   }
 
-  private void complete(int operation, Outcome outcome) {
+  private void complete(int operation, Ending outcome) {
     if (returned[operation] != NEVER) {
       throw new IllegalStateException("operation " + operation + " completed before");
     }
@@ -126,25 +126,25 @@ public final class History {
    */
   public synchronized void add(
       int client,
-      Operation operation,
+      OperationKind operation,
       long key,
       long value,
       long invokedAt,
       long returnedAt,
-      Outcome outcome) {
+      Ending outcome) {
     addIf(client, operation, key, value, ABSENT, invokedAt, returnedAt, outcome);
   }
 
   /** As {@link #add}, with the value that the operation is conditional on. */
   synchronized void addIf(
       int client,
-      Operation operation,
+      OperationKind operation,
       long key,
       long value,
       long expectedValue,
       long invokedAt,
       long returnedAt,
-      Outcome outcome) {
+      Ending outcome) {
     if (returnedAt < invokedAt) {
       throw new IllegalArgumentException(
           "an operation of client "
@@ -159,14 +159,14 @@ public final class History {
 
   private int append(
       int client,
-      Operation operation,
+      OperationKind operation,
       long key,
       long value,
       long expectedValue,
       long invokedAt,
       long returnedAt,
-      Outcome outcome) {
-    if (operation == Operation.PUT && value == ABSENT) {
+      Ending outcome) {
+    if (operation == OperationKind.PUT && value == ABSENT) {
       throw new IllegalArgumentException("a put of the value " + ABSENT + ", which means absent");
     }
     if (size == clients.length) {
@@ -201,7 +201,7 @@ public final class History {
   }
 
   /** Number of operations with an outcome. */
-  public synchronized int count(Outcome outcome) {
+  public synchronized int count(Ending outcome) {
     int count = 0;
     for (int i = 0; i < size; i++) {
       count += outcomes[i] == outcome.ordinal() ? 1 : 0;
@@ -213,7 +213,7 @@ public final class History {
   public synchronized int countConditions(boolean held) {
     int count = 0;
     for (int i = 0; i < size; i++) {
-      boolean told = operation(i).isConditional() && outcome(i) == Outcome.OK;
+      boolean told = operation(i).isConditional() && outcome(i) == Ending.OK;
       count += told && missed(i) != held ? 1 : 0;
     }
     return count;
@@ -248,7 +248,7 @@ public final class History {
 
   private String describe(int i) {
     String value = values[i] == ABSENT ? "absent" : "v" + values[i];
-    boolean ok = outcome(i) == Outcome.OK;
+    boolean ok = outcome(i) == Ending.OK;
     String how =
         switch (outcome(i)) {
           case OK -> "done";
@@ -282,11 +282,11 @@ public final class History {
     return clients[operation];
   }
 
-  Operation operation(int operation) {
+  OperationKind operation(int operation) {
     return OPERATIONS[operations[operation]];
   }
 
-  Outcome outcome(int operation) {
+  Ending outcome(int operation) {
     return OUTCOMES[outcomes[operation]];
   }
 
@@ -306,7 +306,7 @@ public final class History {
   /** Whether the operation's condition did not hold. */
   boolean missed(int operation) {
     return operation(operation).isConditional()
-        && outcome(operation) == Outcome.OK
+        && outcome(operation) == Ending.OK
         && values[operation] == ABSENT;
   }
 
@@ -322,6 +322,6 @@ public final class History {
     return marks;
   }
 
-  private static final Operation[] OPERATIONS = Operation.values();
-  private static final Outcome[] OUTCOMES = Outcome.values();
+  private static final OperationKind[] OPERATIONS = OperationKind.values();
+  private static final Ending[] OUTCOMES = Ending.values();
 }

@@ -109,7 +109,7 @@ public final class HistoryLog implements AutoCloseable {
    * @param value of a put: its ID, unique among the key's puts of all clients, not 0; else 0
    * @return the operation, for {@link #ok} and {@link #failed}
    */
-  public int invoke(Operation operation, long key, long value) throws IOException {
+  public int invoke(OperationKind operation, long key, long value) throws IOException {
     append(INVOKED, operation.ordinal(), ++number, key, value);
     return number;
   }
@@ -122,7 +122,7 @@ public final class HistoryLog implements AutoCloseable {
    *     History#ABSENT}
    * @return the operation, for {@link #ok} and {@link #failed}
    */
-  public int invokeIf(Operation operation, long key, long value, long expected) throws IOException {
+  public int invokeIf(OperationKind operation, long key, long value, long expected) throws IOException {
     append(EXPECTS, 0, number + 1, 0, expected);
     return invoke(operation, key, value);
   }
@@ -205,8 +205,8 @@ public final class HistoryLog implements AutoCloseable {
   }
 
   /** An invocation whose end was not read yet. */
-  private record Invocation(Operation operation, long key, long value, long expected, long time) {
-    void endIn(History history, int client, long result, long endTime, Outcome outcome) {
+  private record Invocation(OperationKind operation, long key, long value, long expected, long time) {
+    void endIn(History history, int client, long result, long endTime, Ending outcome) {
       history.addIf(client, operation, key, result, expected, time, endTime, outcome);
     }
 
@@ -242,7 +242,7 @@ public final class HistoryLog implements AutoCloseable {
       }
       int owner = client;
       open.values()
-          .forEach(it -> it.endIn(history, owner, it.value, History.NEVER, Outcome.UNKNOWN));
+          .forEach(it -> it.endIn(history, owner, it.value, History.NEVER, Ending.UNKNOWN));
     }
   }
 
@@ -264,8 +264,8 @@ public final class HistoryLog implements AutoCloseable {
       case MARK -> history.mark(time, "mark " + value + " by client " + client);
       case EXPECTS -> expected.put(number, value);
       case INVOKED -> {
-        Operation operation =
-            Operation.values()[record.get(ValueLayout.JAVA_BYTE, OPERATION_OFFSET)];
+        OperationKind operation =
+            OperationKind.values()[record.get(ValueLayout.JAVA_BYTE, OPERATION_OFFSET)];
         Long expects = expected.remove(number);
         open.put(
             number,
@@ -283,9 +283,9 @@ public final class HistoryLog implements AutoCloseable {
               "operation " + number + " of client " + client + " ended without having begun");
         }
         switch (kind) {
-          case OK -> it.endIn(history, client, it.valueAfter(value), time, Outcome.OK);
-          case FAILED -> it.endIn(history, client, it.value, time, Outcome.FAILED);
-          case UNKNOWN -> it.endIn(history, client, it.value, time, Outcome.UNKNOWN);
+          case OK -> it.endIn(history, client, it.valueAfter(value), time, Ending.OK);
+          case FAILED -> it.endIn(history, client, it.value, time, Ending.FAILED);
+          case UNKNOWN -> it.endIn(history, client, it.value, time, Ending.UNKNOWN);
           default -> throw new IOException("a record of client " + client + " of kind " + kind);
         }
       }

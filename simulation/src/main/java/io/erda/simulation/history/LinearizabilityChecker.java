@@ -43,7 +43,7 @@ public final class LinearizabilityChecker {
     Map<Long, int[]> byKey = group(history);
     Verdict undecided = null;
     for (long key : new TreeSet<>(byKey.keySet())) {
-      KeySearch search = new KeySearch(history, byKey.get(key));
+      OrderSearch search = new OrderSearch(history, byKey.get(key));
       switch (search.search()) {
         case UNEXPLAINED -> {
           return new Verdict.Violation(

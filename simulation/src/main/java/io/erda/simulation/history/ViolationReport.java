@@ -1,6 +1,6 @@
 package io.erda.simulation.history;
 
-import io.erda.simulation.history.KeySearch.Answer;
+import io.erda.simulation.history.OrderSearch.Answer;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -15,13 +15,13 @@ final class ViolationReport {
   private static final int GETS_TRIED_MAX = 200;
 
   private final History history;
-  private final KeySearch search;
+  private final OrderSearch search;
   private final LongFunction<String> keyNames;
   private final LongFunction<String> valueNames;
 
   ViolationReport(
       History history,
-      KeySearch search,
+      OrderSearch search,
       LongFunction<String> keyNames,
       LongFunction<String> valueNames) {
     this.history = history;
@@ -74,7 +74,7 @@ final class ViolationReport {
   private long shortestEnd() {
     long[] ends = new long[search.count()];
     for (int i = 0; i < ends.length; i++) {
-      ends[i] = search.outcome(i) == Outcome.OK ? search.returned(i) : Long.MIN_VALUE;
+      ends[i] = search.outcome(i) == Ending.OK ? search.returned(i) : Long.MIN_VALUE;
     }
     int[] order = Order.by(ends, ends.length);
     int low = 0;
@@ -118,7 +118,7 @@ final class ViolationReport {
     BitSet without = new BitSet();
     int tried = 0;
     for (int i = 0; i < search.count() && tried < GETS_TRIED_MAX; i++) {
-      if (search.operation(i) == Operation.GET && overlaps(i, from, to)) {
+      if (search.operation(i) == OperationKind.GET && overlaps(i, from, to)) {
         tried++;
         without.set(i);
         if (answer(from, to, without) != Answer.UNEXPLAINED) {
@@ -141,9 +141,9 @@ final class ViolationReport {
     BitSet shown = new BitSet();
     for (int i = 0; i < search.count(); i++) {
       boolean counts =
-          search.outcome(i) != Outcome.FAILED
-              && (search.operation(i) != Operation.GET || search.returned(i) <= to);
-      boolean earlier = search.outcome(i) == Outcome.UNKNOWN && search.invoked(i) < from;
+          search.outcome(i) != Ending.FAILED
+              && (search.operation(i) != OperationKind.GET || search.returned(i) <= to);
+      boolean earlier = search.outcome(i) == Ending.UNKNOWN && search.invoked(i) < from;
       if (counts && !earlier && overlaps(i, from, to) && !without.get(i)) {
         shown.set(i);
         Integer put =
@@ -164,7 +164,7 @@ final class ViolationReport {
     long count = 0;
     for (int i = 0; i < search.count(); i++) {
       boolean unknown =
-          search.outcome(i) == Outcome.UNKNOWN && search.operation(i) != Operation.GET;
+          search.outcome(i) == Ending.UNKNOWN && search.operation(i) != OperationKind.GET;
       count += unknown && search.invoked(i) < from && !shown.get(i) ? 1 : 0;
     }
     return count;
@@ -173,7 +173,7 @@ final class ViolationReport {
   private int returningAt(long to) {
     int last = 0;
     for (int i = 0; i < search.count(); i++) {
-      if (search.outcome(i) == Outcome.OK && search.returned(i) == to) {
+      if (search.outcome(i) == Ending.OK && search.returned(i) == to) {
         last = i;
       }
     }
@@ -220,7 +220,7 @@ final class ViolationReport {
   }
 
   private String reason(int culprit) {
-    if (search.operation(culprit) != Operation.GET || search.value(culprit) == History.ABSENT) {
+    if (search.operation(culprit) != OperationKind.GET || search.value(culprit) == History.ABSENT) {
       return "";
     }
     String value = valueNames.apply(search.value(culprit));
@@ -228,7 +228,7 @@ final class ViolationReport {
     if (put == null) {
       return "Nobody put " + value + " there.\n";
     }
-    if (search.outcome(put) == Outcome.FAILED) {
+    if (search.outcome(put) == Ending.FAILED) {
       return "The put of " + value + " was reported as definitely not done.\n";
     }
     return search.invoked(put) > search.returned(culprit)

@@ -1,7 +1,7 @@
 package io.erda.simulation.system;
 
 import io.erda.simulation.history.History;
-import io.erda.simulation.history.Operation;
+import io.erda.simulation.history.OperationKind;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -23,7 +23,7 @@ final class Iteration {
     this.client = client;
     gets = new int[keys];
     for (int key = 0; key < keys; key++) {
-      gets[key] = workload.history.invoke(client, Operation.GET, key, 0);
+      gets[key] = workload.history.invoke(client, OperationKind.GET, key, 0);
     }
   }
 

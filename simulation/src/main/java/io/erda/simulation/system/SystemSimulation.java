@@ -3,7 +3,7 @@ package io.erda.simulation.system;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.rdma.Device;
 import io.erda.simulation.history.LinearizabilityChecker;
-import io.erda.simulation.history.Outcome;
+import io.erda.simulation.history.Ending;
 import io.erda.simulation.history.Verdict;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -188,8 +188,8 @@ public final class SystemSimulation {
         .seed(seed)
         .configuration(configuration)
         .operations(world.workload.history.size())
-        .ok(world.workload.history.count(Outcome.OK))
-        .unknown(world.workload.history.count(Outcome.UNKNOWN))
+        .ok(world.workload.history.count(Ending.OK))
+        .unknown(world.workload.history.count(Ending.UNKNOWN))
         .simulatedNs(world.time.nowNs() - beganNs)
         .faults(world.faults)
         .stores(world.disk.statistics())

@@ -2,7 +2,7 @@ package io.erda.simulation.system;
 
 import io.erda.hashtable.KeyHash;
 import io.erda.simulation.history.History;
-import io.erda.simulation.history.Operation;
+import io.erda.simulation.history.OperationKind;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -142,7 +142,7 @@ final class Workload {
       return put(client, to, key);
     }
     if (draw < mix.puts() + mix.deletes()) {
-      int token = history.invoke(client, Operation.DELETE, key, 0);
+      int token = history.invoke(client, OperationKind.DELETE, key, 0);
       return unlessRefused(token, to.delete(token, keys[key]));
     }
     return get(client, to, key);
@@ -179,14 +179,14 @@ final class Workload {
   }
 
   boolean get(int client, StoreUnderTest.Client to, int key) {
-    int token = history.invoke(client, Operation.GET, key, 0);
+    int token = history.invoke(client, OperationKind.GET, key, 0);
     return unlessRefused(token, to.get(token, keys[key]));
   }
 
   private boolean put(int client, StoreUnderTest.Client to, int key) {
     long id = ++lastValue;
     newest[key] = id;
-    int token = history.invoke(client, Operation.PUT, key, id);
+    int token = history.invoke(client, OperationKind.PUT, key, id);
     return unlessRefused(token, to.put(token, keys[key], value(id)));
   }
 
@@ -201,12 +201,12 @@ final class Workload {
     if (delete) {
       expected = Math.max(1, expected);
       lastValue = Math.max(lastValue, expected);
-      int token = history.invokeIf(client, Operation.DELETE_IF, key, 0, expected);
+      int token = history.invokeIf(client, OperationKind.DELETE_IF, key, 0, expected);
       return unlessRefused(token, to.compareAndDelete(token, keys[key], value(expected)));
     }
     long id = ++lastValue;
     newest[key] = id;
-    int token = history.invokeIf(client, Operation.PUT_IF, key, id, expected);
+    int token = history.invokeIf(client, OperationKind.PUT_IF, key, id, expected);
     return unlessRefused(
         token,
         expected == History.ABSENT

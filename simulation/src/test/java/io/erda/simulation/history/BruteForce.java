@@ -11,14 +11,14 @@ final class BruteForce {
   private static boolean extend(History history, int done, long value) {
     boolean complete = true;
     for (int i = 0; i < history.size(); i++) {
-      complete &= (done >> i & 1) != 0 || history.outcome(i) != Outcome.OK;
+      complete &= (done >> i & 1) != 0 || history.outcome(i) != Ending.OK;
     }
     if (complete) {
       return true;
     }
     for (int i = 0; i < history.size(); i++) {
       if ((done >> i & 1) == 0
-          && history.outcome(i) != Outcome.FAILED
+          && history.outcome(i) != Ending.FAILED
           && mayBeNext(history, done, i)) {
         long next = apply(history, i, value);
         if (next >= 0 && extend(history, done | 1 << i, next)) {
@@ -36,12 +36,12 @@ final class BruteForce {
   private static boolean mayBeNext(History history, int done, int i) {
     for (int j = 0; j < history.size(); j++) {
       if ((done >> j & 1) == 0
-          && history.outcome(j) == Outcome.OK
+          && history.outcome(j) == Ending.OK
           && history.returned(j) < history.invoked(i)) {
         return false;
       }
       boolean before = (done >> j & 1) != 0 && history.invoked(j) > history.returned(i);
-      if (before && history.outcome(i) == Outcome.UNKNOWN) {
+      if (before && history.outcome(i) == Ending.UNKNOWN) {
         return false;
       }
     }
@@ -53,12 +53,12 @@ final class BruteForce {
     if (known && holds == history.missed(i)) {
       return -1;
     }
-    return !holds ? value : history.operation(i) == Operation.PUT_IF ? history.value(i) : 0;
+    return !holds ? value : history.operation(i) == OperationKind.PUT_IF ? history.value(i) : 0;
   }
 
   /** The value after it, or -1 when its result does not fit. */
   private static long apply(History history, int i, long value) {
-    boolean known = history.outcome(i) == Outcome.OK;
+    boolean known = history.outcome(i) == Ending.OK;
     return switch (history.operation(i)) {
       case PUT -> history.value(i);
       case GET -> known && history.value(i) != value ? -1 : value;

@@ -35,7 +35,7 @@ final class HistoryLogTest {
             .parseHex(format.substring(begin, format.indexOf("```", begin)).replaceAll("\\s", ""));
     Path file = directory.resolve("a");
     try (HistoryLog log = HistoryLog.create(file, 7, this::clock)) {
-      log.ok(log.invoke(Operation.PUT, 5, 0x1122), 0);
+      log.ok(log.invoke(OperationKind.PUT, 5, 0x1122), 0);
     }
     byte[] written = Files.readAllBytes(file);
     String hex = HexFormat.of().formatHex(written, 0, expected.length);
@@ -47,7 +47,7 @@ final class HistoryLogTest {
   void anotherThreadMayWriteTheEnd() throws Exception {
     Path file = directory.resolve("a");
     try (HistoryLog log = HistoryLog.create(file, 1, this::clock)) {
-      int put = log.invoke(Operation.PUT, 5, 11);
+      int put = log.invoke(OperationKind.PUT, 5, 11);
       CompletableFuture.runAsync(
               () -> {
                 try {
@@ -58,7 +58,7 @@ final class HistoryLogTest {
               })
           .get();
     }
-    assertEquals(1, HistoryLog.merge(List.of(file)).count(Outcome.OK));
+    assertEquals(1, HistoryLog.merge(List.of(file)).count(Ending.OK));
   }
 
   @Test
@@ -67,21 +67,21 @@ final class HistoryLogTest {
     Path second = directory.resolve("b");
     try (HistoryLog a = HistoryLog.create(first, 1, this::clock);
         HistoryLog b = HistoryLog.create(second, 2, this::clock)) {
-      int put = a.invoke(Operation.PUT, 5, 11);
-      int get = b.invoke(Operation.GET, 5, 0);
+      int put = a.invoke(OperationKind.PUT, 5, 11);
+      int get = b.invoke(OperationKind.GET, 5, 0);
       a.ok(put, 0);
       b.ok(get, 11);
       b.mark(3);
-      int delete = b.invoke(Operation.DELETE, 5, 0);
-      a.failed(a.invoke(Operation.PUT, 5, 12));
+      int delete = b.invoke(OperationKind.DELETE, 5, 0);
+      a.failed(a.invoke(OperationKind.PUT, 5, 12));
       b.ok(delete, 1);
-      a.invoke(Operation.PUT, 5, 13);
+      a.invoke(OperationKind.PUT, 5, 13);
     }
     History history = HistoryLog.merge(List.of(first, second));
     assertEquals(5, history.size());
-    assertEquals(3, history.count(Outcome.OK));
-    assertEquals(1, history.count(Outcome.FAILED));
-    assertEquals(1, history.count(Outcome.UNKNOWN));
+    assertEquals(3, history.count(Ending.OK));
+    assertEquals(1, history.count(Ending.FAILED));
+    assertEquals(1, history.count(Ending.UNKNOWN));
     assertEquals(1, history.marks().size());
     assertInstanceOf(Verdict.Linearizable.class, new LinearizabilityChecker().check(history));
 
@@ -96,7 +96,7 @@ final class HistoryLogTest {
       int zerosAtTheEnd = 7;
       assertEquals(
           cut < 5 * HistoryLog.RECORD_BYTES - zerosAtTheEnd ? 2 : 3,
-          cutShort.count(Outcome.OK),
+          cutShort.count(Ending.OK),
           "cut at " + cut);
     }
     assertThrows(FileAlreadyExistsException.class, () -> HistoryLog.create(first, 3, this::clock));
@@ -106,14 +106,14 @@ final class HistoryLogTest {
   void conditionsAndHowTheyEndedAreRead() throws IOException {
     Path file = directory.resolve("a");
     try (HistoryLog log = HistoryLog.create(file, 1, this::clock)) {
-      log.ok(log.invokeIf(Operation.PUT_IF, 5, 11, History.ABSENT), 1);
-      log.ok(log.invokeIf(Operation.PUT_IF, 5, 12, History.ABSENT), 0);
-      log.ok(log.invokeIf(Operation.PUT_IF, 5, 13, 11), 1);
-      log.ok(log.invokeIf(Operation.DELETE_IF, 5, 0, 11), 0);
-      log.ok(log.invoke(Operation.GET, 5, 0), 13);
-      log.ok(log.invokeIf(Operation.DELETE_IF, 5, 0, 13), 1);
-      log.failed(log.invokeIf(Operation.PUT_IF, 5, 14, History.ABSENT));
-      log.ok(log.invoke(Operation.GET, 5, 0), History.ABSENT);
+      log.ok(log.invokeIf(OperationKind.PUT_IF, 5, 11, History.ABSENT), 1);
+      log.ok(log.invokeIf(OperationKind.PUT_IF, 5, 12, History.ABSENT), 0);
+      log.ok(log.invokeIf(OperationKind.PUT_IF, 5, 13, 11), 1);
+      log.ok(log.invokeIf(OperationKind.DELETE_IF, 5, 0, 11), 0);
+      log.ok(log.invoke(OperationKind.GET, 5, 0), 13);
+      log.ok(log.invokeIf(OperationKind.DELETE_IF, 5, 0, 13), 1);
+      log.failed(log.invokeIf(OperationKind.PUT_IF, 5, 14, History.ABSENT));
+      log.ok(log.invoke(OperationKind.GET, 5, 0), History.ABSENT);
     }
     History history = HistoryLog.merge(List.of(file));
     assertInstanceOf(Verdict.Linearizable.class, new LinearizabilityChecker().check(history));
@@ -122,9 +122,9 @@ final class HistoryLogTest {
 
     Path wrong = directory.resolve("b");
     try (HistoryLog log = HistoryLog.create(wrong, 1, this::clock)) {
-      log.ok(log.invoke(Operation.PUT, 5, 11), 0);
-      log.ok(log.invoke(Operation.PUT, 5, 12), 0);
-      log.ok(log.invokeIf(Operation.PUT_IF, 5, 13, 11), 1);
+      log.ok(log.invoke(OperationKind.PUT, 5, 11), 0);
+      log.ok(log.invoke(OperationKind.PUT, 5, 12), 0);
+      log.ok(log.invokeIf(OperationKind.PUT_IF, 5, 13, 11), 1);
     }
     assertInstanceOf(
         Verdict.Violation.class,
@@ -136,12 +136,12 @@ final class HistoryLogTest {
     for (boolean ended : List.of(true, false)) {
       Path file = directory.resolve("ended-" + ended);
       try (HistoryLog log = HistoryLog.create(file, 1, this::clock)) {
-        int put = log.invoke(Operation.PUT, 5, 11);
+        int put = log.invoke(OperationKind.PUT, 5, 11);
         if (ended) {
           log.unknown(put);
         }
-        log.ok(log.invoke(Operation.GET, 5, 0), History.ABSENT);
-        log.ok(log.invoke(Operation.GET, 5, 0), 11);
+        log.ok(log.invoke(OperationKind.GET, 5, 0), History.ABSENT);
+        log.ok(log.invoke(OperationKind.GET, 5, 0), 11);
       }
       Verdict verdict = new LinearizabilityChecker().check(HistoryLog.merge(List.of(file)));
       assertEquals(ended, verdict instanceof Verdict.Violation, verdict.toString());
@@ -154,11 +154,11 @@ final class HistoryLogTest {
     int operations = 40_000;
     try (HistoryLog log = HistoryLog.create(file, 1, this::clock)) {
       for (int i = 1; i <= operations; i++) {
-        log.ok(log.invoke(Operation.PUT, i % 100, i), 0);
+        log.ok(log.invoke(OperationKind.PUT, i % 100, i), 0);
       }
     }
     History history = HistoryLog.merge(List.of(file));
-    assertEquals(operations, history.count(Outcome.OK));
+    assertEquals(operations, history.count(Ending.OK));
     assertEquals(
         new Verdict.Linearizable(operations, 100), new LinearizabilityChecker().check(history));
   }

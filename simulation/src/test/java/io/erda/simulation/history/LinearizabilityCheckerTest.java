@@ -1,10 +1,10 @@
 package io.erda.simulation.history;
 
-import static io.erda.simulation.history.Operation.DELETE;
-import static io.erda.simulation.history.Operation.DELETE_IF;
-import static io.erda.simulation.history.Operation.GET;
-import static io.erda.simulation.history.Operation.PUT;
-import static io.erda.simulation.history.Operation.PUT_IF;
+import static io.erda.simulation.history.OperationKind.DELETE;
+import static io.erda.simulation.history.OperationKind.DELETE_IF;
+import static io.erda.simulation.history.OperationKind.GET;
+import static io.erda.simulation.history.OperationKind.PUT;
+import static io.erda.simulation.history.OperationKind.PUT_IF;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -25,35 +25,35 @@ final class LinearizabilityCheckerTest {
     final History history = new History();
     private int client;
 
-    Table ok(Operation operation, long value, long from, long to) {
-      history.add(++client, operation, 1, value, from, to, Outcome.OK);
+    Table ok(OperationKind operation, long value, long from, long to) {
+      history.add(++client, operation, 1, value, from, to, Ending.OK);
       return this;
     }
 
     /** Done or, with value 0, not done because of its condition. */
-    Table okIf(Operation operation, long value, long expected, long from, long to) {
-      history.addIf(++client, operation, 1, value, expected, from, to, Outcome.OK);
+    Table okIf(OperationKind operation, long value, long expected, long from, long to) {
+      history.addIf(++client, operation, 1, value, expected, from, to, Ending.OK);
       return this;
     }
 
-    Table unknownIf(Operation operation, long value, long expected, long from) {
-      history.addIf(++client, operation, 1, value, expected, from, NEVER, Outcome.UNKNOWN);
+    Table unknownIf(OperationKind operation, long value, long expected, long from) {
+      history.addIf(++client, operation, 1, value, expected, from, NEVER, Ending.UNKNOWN);
       return this;
     }
 
-    Table unknown(Operation operation, long value, long from) {
-      history.add(++client, operation, 1, value, from, NEVER, Outcome.UNKNOWN);
+    Table unknown(OperationKind operation, long value, long from) {
+      history.add(++client, operation, 1, value, from, NEVER, Ending.UNKNOWN);
       return this;
     }
 
     /** Done by {@code to}, or never. */
-    Table settled(Operation operation, long value, long from, long to) {
-      history.add(++client, operation, 1, value, from, to, Outcome.UNKNOWN);
+    Table settled(OperationKind operation, long value, long from, long to) {
+      history.add(++client, operation, 1, value, from, to, Ending.UNKNOWN);
       return this;
     }
 
-    Table failed(Operation operation, long value, long from, long to) {
-      history.add(++client, operation, 1, value, from, to, Outcome.FAILED);
+    Table failed(OperationKind operation, long value, long from, long to) {
+      history.add(++client, operation, 1, value, from, to, Ending.FAILED);
       return this;
     }
 
@@ -282,7 +282,7 @@ final class LinearizabilityCheckerTest {
     int i = 0;
     while (history.operation(i) != PUT
         || history.key(i) != key
-        || history.outcome(i) != Outcome.OK) {
+        || history.outcome(i) != Ending.OK) {
       i++;
     }
     return i;
@@ -308,7 +308,7 @@ final class LinearizabilityCheckerTest {
         if (key == except) {
           continue;
         }
-        Operation operation = Operation.values()[random.nextInt(5)];
+        OperationKind operation = OperationKind.values()[random.nextInt(5)];
         openValue[client] = operation.puts() ? nextValue[0]++ : 0;
         // Usually the current value, which may be replaced before the operation takes effect.
         long expected = random.nextInt(4) == 0 ? 0 : registers[(int) key];
@@ -384,7 +384,7 @@ final class LinearizabilityCheckerTest {
       }
     }
     for (int i = 0; i < history.size(); i++) {
-      if (history.outcome(i) == Outcome.UNKNOWN
+      if (history.outcome(i) == Ending.UNKNOWN
           && (history.operation(i).isConditional() || expected.contains(history.value(i)))) {
         return true;
       }
@@ -399,25 +399,25 @@ final class LinearizabilityCheckerTest {
     int puts = 0;
     for (int i = 0; i < count; i++) {
       int kind = random.nextInt(14);
-      Operation operation =
+      OperationKind operation =
           kind < 4 ? PUT : kind < 8 ? GET : kind < 10 ? DELETE : kind < 13 ? PUT_IF : DELETE_IF;
       long from = random.nextInt(12);
       long to = from + random.nextInt(6);
       int end = random.nextInt(8);
-      Outcome outcome =
+      Ending outcome =
           end < 6
-              ? Outcome.OK
+              ? Ending.OK
               : end == 6
-                  ? Outcome.UNKNOWN
-                  : operation == GET ? Outcome.OK : Outcome.values()[random.nextInt(3)];
+                  ? Ending.UNKNOWN
+                  : operation == GET ? Ending.OK : Ending.values()[random.nextInt(3)];
       long value =
           switch (operation) {
             case PUT -> ++puts;
             case GET -> random.nextInt(4);
             case DELETE, DELETE_IF -> random.nextInt(2);
-            case PUT_IF -> outcome == Outcome.OK && random.nextInt(3) == 0 ? 0 : ++puts;
+            case PUT_IF -> outcome == Ending.OK && random.nextInt(3) == 0 ? 0 : ++puts;
           };
-      long until = outcome == Outcome.UNKNOWN ? NEVER : to;
+      long until = outcome == Ending.UNKNOWN ? NEVER : to;
       history.addIf(i, operation, 1, value, random.nextInt(4), from, until, outcome);
     }
     return history;
@@ -449,7 +449,7 @@ final class LinearizabilityCheckerTest {
   void aHotKeyWithManyDeadClients() {
     History history = new History();
     record(history, Seeds.random(2), 100_000, 12, 1, -1);
-    assertTrue(history.count(Outcome.UNKNOWN) > 300);
+    assertTrue(history.count(Ending.UNKNOWN) > 300);
     assertInstanceOf(Verdict.Linearizable.class, new LinearizabilityChecker().check(history));
   }
 

@@ -20,8 +20,8 @@ import io.erda.eval.report.Figures;
 import io.erda.eval.report.InThePaper;
 import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
-import io.erda.eval.report.ServerFigures;
-import io.erda.eval.report.Words;
+import io.erda.eval.report.StatsFigures;
+import io.erda.eval.report.Prose;
 import io.erda.protocol.PutMode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -41,7 +41,7 @@ public final class CleaningExperiment implements Experiment {
       new InThePaper(
           "This stands in figure 26 of “Write-Optimized and Consistent RDMA-based NVM Systems”, as"
               + " the latency of four workloads with values of 1 KiB.",
-          new Words(
+          new Prose(
               "Updates alone take about as long while the log is cleaned as they do else. Reads"
                   + " take longer, because they go to the server meanwhile."));
   private static final double GET_RATIO_MAX = 1.2;
@@ -206,11 +206,11 @@ public final class CleaningExperiment implements Experiment {
 
     private boolean busy(ErdaClient control) {
       Map<String, Long> figures = control.stats();
-      bytesCopied = ServerFigures.figure(figures, "cleaner.bytes.copied");
-      cleanings = ServerFigures.figure(figures, "cleaner.cleanings");
-      reused = ServerFigures.figure(figures, "cleaner.regions.reused");
+      bytesCopied = StatsFigures.figure(figures, "cleaner.bytes.copied");
+      cleanings = StatsFigures.figure(figures, "cleaner.cleanings");
+      reused = StatsFigures.figure(figures, "cleaner.regions.reused");
       faults = PageFaults.of(pid);
-      return ServerFigures.figure(figures, "cleaner.phase") != 0;
+      return StatsFigures.figure(figures, "cleaner.phase") != 0;
     }
 
     private void span(double from, double to) {

@@ -13,7 +13,7 @@ import io.erda.eval.plot.LinePlot;
 import io.erda.eval.process.ProcessException;
 import io.erda.eval.report.Figures;
 import io.erda.eval.report.Report;
-import io.erda.eval.report.ServerFigures;
+import io.erda.eval.report.StatsFigures;
 import io.erda.logstore.ObjectLayout;
 import io.erda.server.ServerOptions;
 import java.io.IOException;
@@ -101,7 +101,7 @@ public final class FootprintExperiment implements Experiment {
         puts += PUTS_PER_LOOK_AT_THE_CLOCK;
         nowNs = System.nanoTime();
       }
-      course.add(nowNs - startNs, puts * 1e9 / (nowNs - sliceNs), RegionFiles.bytes(data));
+      course.add(nowNs - startNs, puts * 1e9 / (nowNs - sliceNs), LogFileSizes.bytes(data));
       context.progress().at((nowNs - startNs) * 100 / (MINUTES * course.minuteNs) + "%");
     }
   }
@@ -157,7 +157,7 @@ public final class FootprintExperiment implements Experiment {
 
   private static Report tell(Report report, Course course, Map<String, Long> figures) {
     double first = course.rate(0);
-    double copied = ServerFigures.figure(figures, "cleaner.bytes.copied");
+    double copied = StatsFigures.figure(figures, "cleaner.bytes.copied");
     return report
         .add(
             Figures.list("footprint")
@@ -170,7 +170,7 @@ public final class FootprintExperiment implements Experiment {
                     perSecond("puts, last minute", course.rate(MINUTES - 1)).atLeast(first),
                     number(
                         "copied per byte put",
-                        copied / ServerFigures.figure(figures, "objects.bytes.published"))))
+                        copied / StatsFigures.figure(figures, "objects.bytes.published"))))
         .given(
             "putsPerSecondByMinute",
             IntStream.range(0, MINUTES).mapToDouble(course::rate).toArray())

@@ -15,7 +15,7 @@ import io.erda.eval.process.ProcessException;
 import io.erda.eval.report.Figures;
 import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
-import io.erda.eval.report.ServerFigures;
+import io.erda.eval.report.StatsFigures;
 import io.erda.logstore.ObjectLayout;
 import io.erda.server.StoreVerifier;
 import io.erda.server.VerifyReport;
@@ -197,7 +197,7 @@ public final class OverwriteExperiment implements Experiment {
     }
 
     private void sample() throws IOException {
-      bytesMax = Math.max(bytesMax, RegionFiles.bytes(store.data()));
+      bytesMax = Math.max(bytesMax, LogFileSizes.bytes(store.data()));
       try {
         Thread.sleep(SAMPLE.toMillis());
       } catch (InterruptedException e) {
@@ -210,8 +210,8 @@ public final class OverwriteExperiment implements Experiment {
     private void note() {
       try (ErdaClient client = store.connect()) {
         var figures = client.stats();
-        copied += ServerFigures.figure(figures, "cleaner.bytes.copied");
-        published += ServerFigures.figure(figures, "objects.bytes.published");
+        copied += StatsFigures.figure(figures, "cleaner.bytes.copied");
+        published += StatsFigures.figure(figures, "objects.bytes.published");
       }
     }
 

@@ -11,7 +11,7 @@ import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.report.Figures;
 import io.erda.eval.report.Report;
-import io.erda.eval.report.ServerFigures;
+import io.erda.eval.report.StatsFigures;
 import io.erda.logstore.ObjectLayout;
 import io.erda.protocol.ErdaException;
 import java.lang.foreign.MemorySegment;
@@ -121,7 +121,7 @@ public final class UtilisationExperiment implements Experiment {
 
   private static double difference(
       Map<String, Long> before, Map<String, Long> after, String figure) {
-    return ServerFigures.figure(after, figure) - ServerFigures.figure(before, figure);
+    return StatsFigures.figure(after, figure) - StatsFigures.figure(before, figure);
   }
 
   private static void put(

@@ -16,7 +16,7 @@ import io.erda.eval.redis.RedisClient;
 import io.erda.eval.redis.RedisServer;
 import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
-import io.erda.eval.report.ServerFigures;
+import io.erda.eval.report.StatsFigures;
 import io.erda.protocol.ErdaException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -297,7 +297,7 @@ public final class TcpExperiment implements Experiment {
     private double serverCost() {
       load.prepare(reads);
       pause(200); // the server goes to sleep after the connecting
-      long ioBefore = ServerFigures.figure(client.stats(), IO_CPU);
+      long ioBefore = StatsFigures.figure(client.stats(), IO_CPU);
       pause(100);
       CpuTime before = store.server().cpu();
       long startNs = System.nanoTime();
@@ -305,7 +305,7 @@ public final class TcpExperiment implements Experiment {
       LoadResult result = load.result(done -> {});
       CpuTime after = store.server().cpu();
       long elapsedNs = System.nanoTime() - startNs;
-      long ioNs = ServerFigures.figure(client.stats(), IO_CPU) - ioBefore;
+      long ioNs = StatsFigures.figure(client.stats(), IO_CPU) - ioBefore;
       pause(200);
       CpuTime idleBefore = store.server().cpu();
       long idleStartNs = System.nanoTime();

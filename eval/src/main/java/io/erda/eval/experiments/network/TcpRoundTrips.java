@@ -2,7 +2,7 @@ package io.erda.eval.experiments.network;
 
 import io.erda.client.ClientStatistics;
 import io.erda.client.ErdaClient;
-import io.erda.eval.report.ServerFigures;
+import io.erda.eval.report.StatsFigures;
 import io.erda.hashtable.Neighbourhood;
 import io.erda.protocol.Root;
 import java.util.Map;
@@ -57,6 +57,6 @@ record TcpRoundTrips(double perGet, double readsPerGet, int objectBytes) {
   }
 
   private static long difference(String name, Map<String, Long> before, Map<String, Long> after) {
-    return ServerFigures.figure(after, name) - ServerFigures.figure(before, name);
+    return StatsFigures.figure(after, name) - StatsFigures.figure(before, name);
   }
 }

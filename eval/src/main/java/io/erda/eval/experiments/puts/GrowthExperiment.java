@@ -14,7 +14,7 @@ import io.erda.eval.load.StoreSize;
 import io.erda.eval.process.ProcessException;
 import io.erda.eval.report.Figures;
 import io.erda.eval.report.Report;
-import io.erda.eval.report.ServerFigures;
+import io.erda.eval.report.StatsFigures;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -212,8 +212,8 @@ public final class GrowthExperiment implements Experiment {
     return Figures.list("growth")
         .add(
             count("objects", objects),
-            count("doublings of the table", ServerFigures.figure(figures, "table.doublings")),
-            count("buckets at the end", ServerFigures.figure(figures, "table.buckets"))
+            count("doublings of the table", StatsFigures.figure(figures, "table.doublings")),
+            count("buckets at the end", StatsFigures.figure(figures, "table.buckets"))
                 .atLeast(objects)
                 .atAnySize(),
             count("reads meanwhile", reader.ticks),

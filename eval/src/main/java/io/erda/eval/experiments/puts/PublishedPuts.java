@@ -7,7 +7,7 @@ import io.erda.eval.process.ProcessException;
 import io.erda.eval.process.ServerChild;
 import io.erda.eval.process.ThreadCounters;
 import io.erda.eval.report.Rounds;
-import io.erda.eval.report.ServerFigures;
+import io.erda.eval.report.StatsFigures;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -107,7 +107,7 @@ final class PublishedPuts {
   }
 
   private static double difference(String name, Map<String, Long> before, Map<String, Long> after) {
-    return ServerFigures.figure(after, name) - ServerFigures.figure(before, name);
+    return StatsFigures.figure(after, name) - StatsFigures.figure(before, name);
   }
 
   /** The sum of all clients' rates, by round. */

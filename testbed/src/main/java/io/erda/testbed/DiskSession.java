@@ -17,7 +17,7 @@ import java.util.function.Predicate;
  * the emulator is stopped at many moments and the disk copied: each copy is what a cut at that
  * moment would have left.
  */
-final class Session {
+final class DiskSession {
   /** Number of clients that put, each its own keys; an embedded store has one. */
   static final int CLIENTS = 2;
 
@@ -58,7 +58,7 @@ final class Session {
    * @param work for files
    * @param promises of the openings, repeated in order; empty: random
    */
-  Session(
+  DiskSession(
       Guest.Parts parts,
       Path work,
       Disk disk,
@@ -161,14 +161,14 @@ final class Session {
     }
     Predicate<String> opened = l -> l.startsWith("serving ") || l.startsWith("@ S ");
     int freezes = 1 + random.nextInt(2);
-    for (int i = 0; i < freezes && guest.said(mark, opened.or(Session::refused)) == null; i++) {
+    for (int i = 0; i < freezes && guest.said(mark, opened.or(DiskSession::refused)) == null; i++) {
       Guest.sleep(random.nextInt(1000));
       freeze(opening);
     }
     if (last && random.nextInt(4) == 0) {
       return cut(opening);
     }
-    String said = guest.await(mark, opened.or(Session::refused), OPENING_SECONDS);
+    String said = guest.await(mark, opened.or(DiskSession::refused), OPENING_SECONDS);
     if (said == null || refused(said)) {
       return notOpened(opening, said);
     }

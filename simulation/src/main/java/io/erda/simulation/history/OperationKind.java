@@ -1,7 +1,7 @@
 package io.erda.simulation.history;
 
 /** The kinds of operations. The order is part of the log's format. */
-public enum Operation {
+public enum OperationKind {
   PUT,
   GET,
   DELETE,

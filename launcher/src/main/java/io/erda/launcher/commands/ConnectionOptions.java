@@ -6,7 +6,7 @@ import io.erda.client.ErdaUri;
 import picocli.CommandLine.Option;
 
 /** The option that names a store, for the commands that are its clients. */
-final class Connection {
+final class ConnectionOptions {
   @Option(
       names = "--uri",
       required = true,
@@ -18,8 +18,8 @@ final class Connection {
   private String uri;
 
   /** A connection to a given store, instead of the command line's. */
-  static Connection of(String uri) {
-    Connection connection = new Connection();
+  static ConnectionOptions of(String uri) {
+    ConnectionOptions connection = new ConnectionOptions();
     connection.uri = uri;
     return connection;
   }

@@ -12,15 +12,15 @@ import java.util.List;
  * @param peer that it is compared with
  * @param beside of the peer
  */
-record Goal(PeerSystem system, Column measured, PeerSystem peer, Column beside, double ratioMax) {
-  static final List<Goal> ALL =
+record PeerGoal(PeerSystem system, Column measured, PeerSystem peer, Column beside, double ratioMax) {
+  static final List<PeerGoal> ALL =
       List.of(
           besideMap(PeerSystem.ERDA_SHM, Column.PUT_SMALL, 1.5),
           besideMap(PeerSystem.ERDA_SHM, Column.PUT_KIB, 1.5),
           besideMap(PeerSystem.ERDA_EMBEDDED, Column.PUT_SMALL, 1.0),
           besideMap(PeerSystem.ERDA_EMBEDDED, Column.PUT_KIB, 1.0),
           besideMap(PeerSystem.ERDA_SHM, Column.LOAD, 1.2),
-          new Goal(
+          new PeerGoal(
               PeerSystem.ERDA_SHM,
               Column.LOAD_PIPELINED,
               PeerSystem.CHRONICLE_MAP,
@@ -30,11 +30,11 @@ record Goal(PeerSystem system, Column measured, PeerSystem peer, Column beside, 
           besideMap(PeerSystem.ERDA_SHM, Column.GET_KIB, 1.0),
           besideMap(PeerSystem.ERDA_SHM, Column.GET_BIG, 1.1),
           besideMap(PeerSystem.ERDA_SHM, Column.PUT_BIG, 0.5),
-          new Goal(
+          new PeerGoal(
               PeerSystem.ERDA_SHM, Column.GET_KIB, PeerSystem.REDIS, Column.GET_KIB, 1 / 60.0));
 
-  private static Goal besideMap(PeerSystem system, Column column, double ratioMax) {
-    return new Goal(system, column, PeerSystem.CHRONICLE_MAP, column, ratioMax);
+  private static PeerGoal besideMap(PeerSystem system, Column column, double ratioMax) {
+    return new PeerGoal(system, column, PeerSystem.CHRONICLE_MAP, column, ratioMax);
   }
 
   /** Whether a page begins with it: gets and puts of 1 KiB by another process. */

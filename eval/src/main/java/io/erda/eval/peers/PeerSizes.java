@@ -14,7 +14,7 @@ import java.time.Duration;
  * @param turn how long a system is measured in each round
  * @param rounds by default
  */
-record Sizes(
+record PeerSizes(
     Cell small,
     Cell kib,
     Cell big,
@@ -22,8 +22,8 @@ record Sizes(
     Duration firstGets,
     Duration turn,
     int rounds) {
-  static final Sizes FULL =
-      new Sizes(
+  static final PeerSizes FULL =
+      new PeerSizes(
           new Cell(64, 1_000_000),
           new Cell(1024, 100_000),
           new Cell(1024, 10_000_000),
@@ -32,8 +32,8 @@ record Sizes(
           Duration.ofSeconds(1),
           5);
 
-  static final Sizes QUICK =
-      new Sizes(
+  static final PeerSizes QUICK =
+      new PeerSizes(
           new Cell(64, 100_000),
           new Cell(1024, 20_000),
           new Cell(1024, 200_000),

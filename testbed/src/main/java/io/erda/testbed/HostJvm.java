@@ -11,7 +11,7 @@ import java.util.List;
  * @param flags of every JVM with Erda in it
  * @param classPath of the store and this module
  */
-record Jvm(String java, List<String> flags, String classPath) {
+record HostJvm(String java, List<String> flags, String classPath) {
   List<String> command(String main, String... arguments) {
     List<String> command = new ArrayList<>();
     command.add(java);

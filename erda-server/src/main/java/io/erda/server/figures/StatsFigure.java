@@ -22,7 +22,7 @@ import java.util.stream.Stream;
  * @param unit of its values
  * @param meaning one or two sentences for people
  */
-public record Figure(String name, Kind kind, Unit unit, String meaning) {
+public record StatsFigure(String name, Kind kind, Unit unit, String meaning) {
   /** How a value may change. */
   public enum Kind {
     /** It grows from 0, and starts again at 0 with the server. */
@@ -66,7 +66,7 @@ public record Figure(String name, Kind kind, Unit unit, String meaning) {
 
   /** Whether the name has a placeholder. */
   public boolean isFamily() {
-    return parts().stream().anyMatch(Figure::isPlaceholder);
+    return parts().stream().anyMatch(StatsFigure::isPlaceholder);
   }
 
   /** Whether this part of a name is a placeholder. */

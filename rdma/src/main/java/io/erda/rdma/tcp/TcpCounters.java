@@ -5,7 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /** Counts what a connection has moved; one thread counts, any thread may look. */
-final class Counters {
+final class TcpCounters {
   private static final int READS = 0;
   private static final int BYTES_READ = 1;
   private static final int WRITES = 2;

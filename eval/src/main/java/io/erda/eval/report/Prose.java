@@ -1,8 +1,8 @@
 package io.erda.eval.report;
 
 /** Some sentences. */
-public record Words(String words) implements Part {
-  public Words {
+public record Prose(String words) implements Part {
+  public Prose {
     words = words.strip();
   }
 

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** Commands of the host. Each dies with the thread that started it (PR_SET_PDEATHSIG). */
-final class Shell {
-  private Shell() {}
+final class HostShell {
+  private HostShell() {}
 
   /** The output of a command, both streams together, and its exit code; -1: it took too long. */
   record Result(int exitCode, List<String> lines) {

@@ -9,7 +9,7 @@ import java.util.TreeMap;
 import java.util.function.Predicate;
 
 /** Counts cuts, and shows them as tables. Thread-safe. */
-final class Tally {
+final class CutCounts {
   private final List<Cut> cuts = new ArrayList<>();
   private int troubles;
 

@@ -4,7 +4,7 @@ import io.erda.eval.process.ProcessException;
 import java.util.Map;
 
 /** Reads the figures that a server answers with. */
-public final class ServerFigures {
+public final class StatsFigures {
   /** Bytes that the server stored in its memory, and that clients wrote into it. */
   public static long nvmBytes(Map<String, Long> figures) {
     return figure(figures, "pmem.bytes.stored") + figure(figures, "clients.bytes.written");
@@ -19,5 +19,5 @@ public final class ServerFigures {
     return value;
   }
 
-  private ServerFigures() {}
+  private StatsFigures() {}
 }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** The size of the files of a store's log, including those kept for reuse. */
-final class RegionFiles {
+final class LogFileSizes {
   private static final String NAMES = "(region|spare|left)-.*";
 
   /** The sum of the files' lengths, bytes. A file that is removed meanwhile does not count. */
@@ -31,5 +31,5 @@ final class RegionFiles {
     }
   }
 
-  private RegionFiles() {}
+  private LogFileSizes() {}
 }

@@ -8,10 +8,10 @@ import io.erda.eval.report.Report;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class GoalTest {
+class PeerGoalTest {
   private final PeerFigures figures = new PeerFigures();
-  private final Goal goal =
-      new Goal(
+  private final PeerGoal goal =
+      new PeerGoal(
           PeerSystem.ERDA_SHM, Column.LOAD_PIPELINED, PeerSystem.CHRONICLE_MAP, Column.LOAD, 0.7);
 
   private Report report() {

@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
  * Outstanding requests, in the order in which they are posted and end, and the other end's answers
  * to them. One thread; preallocated.
  */
-final class Requests {
+final class OutstandingRequests {
   private final long[] ids;
   private final TcpRegion[] regions;
   private final long[] offsets;
@@ -20,7 +20,7 @@ final class Requests {
   private final int[] kinds;
 
   private final int mask;
-  private final Completions completions;
+  private final TcpCompletions completions;
   private long posted;
   private long ended;
 
@@ -33,7 +33,7 @@ final class Requests {
    * @param capacity a power of two
    * @param completions get the requests that failed, or are signaled
    */
-  Requests(int capacity, Completions completions) {
+  OutstandingRequests(int capacity, TcpCompletions completions) {
     this.completions = completions;
     ids = new long[capacity];
     regions = new TcpRegion[capacity];

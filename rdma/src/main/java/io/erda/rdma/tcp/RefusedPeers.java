@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.LongSupplier;
 
 /** Counts and reports the peers that a serving device refuses. Any thread may read. */
-final class Refusals {
+final class RefusedPeers {
   /** Why a peer is refused. */
   enum Kind {
     GARBAGE("tcp.refused.garbage"),

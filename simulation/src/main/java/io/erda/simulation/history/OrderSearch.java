@@ -43,7 +43,7 @@ import java.util.Map;
  * operations count as unknown; and from a start, at which the register may hold anything and open
  * operations may have taken effect or not. Both only accept more.
  */
-final class KeySearch {
+final class OrderSearch {
   enum Answer {
     EXPLAINED,
     UNEXPLAINED,
@@ -123,7 +123,7 @@ final class KeySearch {
   /**
    * @throws IllegalArgumentException when two puts have one value
    */
-  KeySearch(History history, int[] operations) {
+  OrderSearch(History history, int[] operations) {
     this.history = history;
     this.count = operations.length;
     this.operations = sorted(operations, history);
@@ -166,11 +166,11 @@ final class KeySearch {
     return operations[i];
   }
 
-  Operation operation(int i) {
+  OperationKind operation(int i) {
     return history.operation(operations[i]);
   }
 
-  Outcome outcome(int i) {
+  Ending outcome(int i) {
     return history.outcome(operations[i]);
   }
 
@@ -284,9 +284,9 @@ final class KeySearch {
     findingNothing = 0;
     findingSomething = 0;
     for (int i = 0; i < count; i++) {
-      boolean known = outcome(i) == Outcome.OK && returned(i) <= to;
-      boolean out = outcome(i) == Outcome.FAILED || invoked(i) > to || without.get(i);
-      boolean changes = operation(i) != Operation.GET && !missed(i);
+      boolean known = outcome(i) == Ending.OK && returned(i) <= to;
+      boolean out = outcome(i) == Ending.FAILED || invoked(i) > to || without.get(i);
+      boolean changes = operation(i) != OperationKind.GET && !missed(i);
       kinds[i] = out || (!known && !changes) ? SKIP : kind(i);
       ends[i] = known ? returned(i) : History.NEVER;
       wants[i] = ABSENT;
@@ -331,7 +331,7 @@ final class KeySearch {
         return true;
       }
       Integer put = putOf.get(value);
-      if (put == null || outcome(put) == Outcome.FAILED || invoked(put) > ends[at]) {
+      if (put == null || outcome(put) == Ending.FAILED || invoked(put) > ends[at]) {
         return false;
       }
       if (!counted[at]) {

@@ -3,7 +3,7 @@ package io.erda.launcher.doctor;
 import java.util.Locale;
 
 /** Bytes in words. */
-final class Sizes {
+final class ByteText {
   private static final String[] UNITS = {"bytes", "KiB", "MiB", "GiB", "TiB"};
 
   static String of(long bytes) {
@@ -18,5 +18,5 @@ final class Sizes {
         : String.format(Locale.ROOT, "%.1f %s", amount, UNITS[unit]).replace(".0 ", " ");
   }
 
-  private Sizes() {}
+  private ByteText() {}
 }

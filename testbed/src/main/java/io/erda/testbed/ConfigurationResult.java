@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /** The result of one configuration of the failing calls: the problems, and the output. */
-final class Outcome {
+final class ConfigurationResult {
   /** Text that users must not see: a Java type, a stack trace, a defect. */
   private static final Pattern UNTYPED =
       Pattern.compile(

@@ -5,7 +5,7 @@ import jnr.constants.platform.RLIMIT;
 
 /** The kernel's limits for a process. */
 @FunctionalInterface
-public interface Limits {
+public interface KernelLimits {
   /** The value of a limit that is not set. */
   long UNLIMITED = Long.MAX_VALUE;
 
@@ -29,7 +29,7 @@ public interface Limits {
   long soft(Of what);
 
   /** Limits from a list like {@code /proc/PID/limits}. */
-  static Limits ofList(Path list) {
+  static KernelLimits ofList(Path list) {
     return what -> {
       for (String line : Surroundings.lines(list)) {
         if (line.startsWith(what.nameInList + " ")) {
@@ -45,8 +45,8 @@ public interface Limits {
    * The limits of this process, from the C library, or from the kernel's list when the library
    * can't be asked.
    */
-  static Limits ofThisProcess() {
-    Limits listed = ofList(Path.of("/proc/self/limits"));
+  static KernelLimits ofThisProcess() {
+    KernelLimits listed = ofList(Path.of("/proc/self/limits"));
     return what -> {
       long told = ofLibrary(what);
       return told >= 0 ? told : listed.soft(what);

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class StepsTest {
-  private static final Steps STEPS =
-      Steps.none()
+class ProfileStepsTest {
+  private static final ProfileSteps STEPS =
+      ProfileSteps.none()
           .then("cleans", "cleaner.Cleaner.doWork")
           .then("publishes", "engine.Publication", "engine.Publishing");
 
@@ -27,13 +27,13 @@ class StepsTest {
 
   @Test
   void whatBelongsToNoStepIsTheRest() {
-    assertEquals(Steps.REST, STEPS.of(List.of("io.erda.cleaner.Cleaner.pace", "Main.main")));
-    assertEquals(Steps.REST, STEPS.of(List.of()));
+    assertEquals(ProfileSteps.REST, STEPS.of(List.of("io.erda.cleaner.Cleaner.pace", "Main.main")));
+    assertEquals(ProfileSteps.REST, STEPS.of(List.of()));
   }
 
   @Test
   void sharesArePartsOfAllSamples() {
-    Steps.Shares shares = STEPS.new Shares();
+    ProfileSteps.Shares shares = STEPS.new Shares();
     assertEquals(0, shares.of("cleans"));
     for (int i = 0; i < 3; i++) {
       shares.add(List.of("io.erda.cleaner.Cleaner.doWork"));
@@ -42,6 +42,6 @@ class StepsTest {
     assertEquals(4, shares.samples());
     assertEquals(0.75, shares.of("cleans"));
     assertEquals(0, shares.of("publishes"));
-    assertEquals(0.25, shares.of(Steps.REST));
+    assertEquals(0.25, shares.of(ProfileSteps.REST));
   }
 }

@@ -5,19 +5,19 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-final class TallyTest {
+final class CutCountsTest {
   @Test
   void theLastThreeRunsMakeAPattern() {
-    assertEquals("none", Tally.pattern("server"));
-    assertEquals("none verify power", Tally.pattern("embedded killed verify server+power"));
+    assertEquals("none", CutCounts.pattern("server"));
+    assertEquals("none verify power", CutCounts.pattern("embedded killed verify server+power"));
     assertEquals(
         "power cut none verify power",
-        Tally.pattern("server embedded+power killed cut server verify embedded+power"));
+        CutCounts.pattern("server embedded+power killed cut server verify embedded+power"));
   }
 
   @Test
   void oneProblemIsAFailure() {
-    Tally tally = new Tally();
+    CutCounts tally = new CutCounts();
     tally.add(cut(List.of()));
     assertEquals(0, tally.failed());
     tally.add(cut(List.of("key-100003 is absent, acknowledged was version 7")));

@@ -16,7 +16,7 @@ import java.lang.foreign.ValueLayout;
  * Answers a client as a server would, from the files alone: the welcome, MAP, RESOLVE, LEFT, and
  * REPORT, which changes nothing. All other requests are refused, because the client only reads.
  */
-final class Answers {
+final class FileAnswers {
   /** This client has the only connection of its device, so any number will do. */
   private static final int CLIENT_ID = 1;
 
@@ -33,7 +33,7 @@ final class Answers {
   /** Regions of {@link #map}, in the order of its slots. */
   private int[] slots;
 
-  Answers(MapReader reader, ReachedFiles files, StoreSnapshot first) {
+  FileAnswers(MapReader reader, ReachedFiles files, StoreSnapshot first) {
     this.reader = reader;
     this.search = new DamageSearch(reader, files, first);
     this.incarnation = first.incarnation();

@@ -4,7 +4,7 @@ import io.erda.rdma.CompletionHandler;
 import java.util.Arrays;
 
 /** Completions that wait to be polled, in order. Grows on demand. One thread. */
-final class Completions {
+final class ReadCompletions {
   private static final int FIELDS = 4;
 
   private long[] fields = new long[FIELDS * 64];

@@ -4,7 +4,7 @@ import io.erda.rdma.CompletionHandler;
 import io.erda.rdma.Opcode;
 
 /** The completions that a queue pair has to report, in order. One thread; preallocated. */
-final class Completions {
+final class TcpCompletions {
   private final long[] ids;
   private final long[] outcomes;
   private final int[] immediates;
@@ -16,7 +16,7 @@ final class Completions {
   /**
    * @param capacity a power of two, the most that can ever wait
    */
-  Completions(int capacity) {
+  TcpCompletions(int capacity) {
     ids = new long[capacity];
     outcomes = new long[capacity];
     immediates = new int[capacity];

@@ -9,7 +9,7 @@ import java.util.Map;
  * The steps of a thread's work, each identified by methods: a sample belongs to the first step that
  * has any method in its stack. Immutable.
  */
-public final class Steps {
+public final class ProfileSteps {
   /** The step for samples outside of all steps. */
   public static final String REST = "the rest";
 
@@ -24,12 +24,12 @@ public final class Steps {
     }
   }
 
-  private Steps(List<Step> steps) {
+  private ProfileSteps(List<Step> steps) {
     this.steps = List.copyOf(steps);
   }
 
-  public static Steps none() {
-    return new Steps(List.of());
+  public static ProfileSteps none() {
+    return new ProfileSteps(List.of());
   }
 
   /**
@@ -37,10 +37,10 @@ public final class Steps {
    *
    * @param methods prefixes of {@code package.Class.method}, without {@code io.erda.}
    */
-  public Steps then(String name, String... methods) {
+  public ProfileSteps then(String name, String... methods) {
     List<Step> more = new ArrayList<>(steps);
     more.add(new Step(name, List.of(methods).stream().map("io.erda."::concat).toList()));
-    return new Steps(more);
+    return new ProfileSteps(more);
   }
 
   /** Whether it is one of the steps. */
@@ -67,7 +67,7 @@ public final class Steps {
 
     /** Counts a sample. */
     public void add(List<String> stack) {
-      counts.merge(Steps.this.of(stack), 1, Integer::sum);
+      counts.merge(ProfileSteps.this.of(stack), 1, Integer::sum);
       all++;
     }
 
@@ -77,7 +77,7 @@ public final class Steps {
 
     /** Whether there is such a step. */
     public boolean has(String step) {
-      return Steps.this.has(step);
+      return ProfileSteps.this.has(step);
     }
 
     /** The part of all samples that a step had, 0 to 1. */

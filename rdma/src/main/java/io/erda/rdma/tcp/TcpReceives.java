@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
  * Posted receive buffers, and messages that came before a buffer, up to the other end's window. One
  * thread; allocates only for early messages.
  */
-final class Receives {
+final class TcpReceives {
   static final int CAPACITY = 1024;
   private static final int MASK = CAPACITY - 1;
 

@@ -1,7 +1,7 @@
 package io.erda.eval.baselines;
 
 /** The workloads of YCSB that the paper uses. */
-enum Workload {
+enum PaperWorkload {
   YCSB_C("YCSB-C", 0),
   YCSB_B("YCSB-B", 5),
   YCSB_A("YCSB-A", 50),
@@ -10,7 +10,7 @@ enum Workload {
   final String label;
   final int updatePercent;
 
-  Workload(String label, int updatePercent) {
+  PaperWorkload(String label, int updatePercent) {
     this.label = label;
     this.updatePercent = updatePercent;
   }

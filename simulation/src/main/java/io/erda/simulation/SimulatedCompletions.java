@@ -6,7 +6,7 @@ import io.erda.rdma.Status;
 import java.util.ArrayDeque;
 
 /** The completions of one end that were not polled yet. */
-final class CompletionQueue {
+final class SimulatedCompletions {
   private record Completion(
       long wrId, int opcode, int status, int byteLength, int imm, boolean ofOwnWork, long message) {
     Completion {
@@ -23,7 +23,7 @@ final class CompletionQueue {
   /**
    * @param activity is called for each new completion
    */
-  CompletionQueue(Runnable activity) {
+  SimulatedCompletions(Runnable activity) {
     this.activity = activity;
   }
 

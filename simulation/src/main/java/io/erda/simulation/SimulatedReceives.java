@@ -6,15 +6,15 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 
 /** The receives of one end that wait for messages. */
-final class ReceiveQueue {
+final class SimulatedReceives {
   private record Receive(long wrId, MemorySegment memory, long offset, int length) {}
 
   private final int depth;
   private final Traffic traffic;
-  private final CompletionQueue completions;
+  private final SimulatedCompletions completions;
   private final ArrayDeque<Receive> waiting = new ArrayDeque<>();
 
-  ReceiveQueue(int depth, Traffic traffic, CompletionQueue completions) {
+  SimulatedReceives(int depth, Traffic traffic, SimulatedCompletions completions) {
     this.depth = depth;
     this.traffic = traffic;
     this.completions = completions;
