@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.function.Consumer;
 
@@ -56,16 +57,65 @@ public final class ErdaServer implements AutoCloseable {
    *     full
    */
   public static ErdaServer start(Path data, ServerOptions options) {
+    return startOrTell(data, options, null);
+  }
+
+  /**
+   * The same, with the addresses of TCP taken and the files of devices (secret, certificate, key)
+   * read first, for a process that gives up rights in between.
+   *
+   * @param beforeOpening runs after that and before anything of the store is made or opened; what it
+   *     throws is thrown, and everything is given back
+   */
+  public static ErdaServer start(Path data, ServerOptions options, Runnable beforeOpening) {
+    return startOrTell(data, options, Objects.requireNonNull(beforeOpening, "beforeOpening"));
+  }
+
+  private static ErdaServer startOrTell(Path data, ServerOptions options, Runnable beforeOpening) {
     try {
-      return startOrThrow(data, options);
+      return startOrThrow(data, options, beforeOpening);
     } catch (LinkageError | OutOfMemoryError e) {
       throw new ErdaException.Unusable("can't serve " + data + ": " + JvmErrors.tell(e), e);
     }
   }
 
-  private static ErdaServer startOrThrow(Path data, ServerOptions options) {
-    OpenedStore store = OpenedStore.open(data, options, OpenedStore.Purpose.SERVE);
+  private static ErdaServer startOrThrow(
+      Path data, ServerOptions options, Runnable beforeOpening) {
     List<Device> others = new ArrayList<>();
+    try {
+      if (beforeOpening != null) {
+        openAll(others, options);
+        beforeOpening.run();
+      }
+      OpenedStore store = OpenedStore.open(data, options, OpenedStore.Purpose.SERVE);
+      return serve(data, store, others, options);
+    } catch (RuntimeException | Error e) {
+      others.forEach(Device::close);
+      throw e;
+    }
+  }
+
+  /** Opens the devices besides shared memory, and takes their addresses as far as they can. */
+  private static void openAll(List<Device> others, ServerOptions options) {
+    for (Listening each : options.listening()) {
+      Device device = open(each, options);
+      others.add(device);
+      try {
+        device.bind(each.address());
+      } catch (IOException e) {
+        throw cannotListen(each.address(), e);
+      }
+    }
+  }
+
+  /**
+   * Serves a store that was opened; closes it when that fails.
+   *
+   * @param others the devices besides shared memory: none, or those of all addresses; closed and
+   *     removed when this fails
+   */
+  private static ErdaServer serve(
+      Path data, OpenedStore store, List<Device> others, ServerOptions options) {
     Failures failures = new Failures();
     ServerLog log = null;
     Serving serving = null;
@@ -79,9 +129,12 @@ public final class ErdaServer implements AutoCloseable {
       ports.add(new Serving.Port(store.shm(), listen(store.shm(), shm)));
       List<String> uris = new ArrayList<>();
       uris.add(new ErdaUri.Shm(data.toAbsolutePath()).toString());
-      for (Listening each : options.listening()) {
-        Device device = open(each, options);
-        others.add(device);
+      for (int i = 0; i < options.listening().size(); i++) {
+        Listening each = options.listening().get(i);
+        if (i == others.size()) {
+          others.add(open(each, options));
+        }
+        Device device = others.get(i);
         device.onFailure(failures::ended);
         if (log != null) {
           device.onRefusal(log);
@@ -114,6 +167,7 @@ public final class ErdaServer implements AutoCloseable {
         serving.watch.close();
       }
       others.forEach(Device::close);
+      others.clear();
       store.closeUnserved();
       if (log != null) {
         log.close();
@@ -149,8 +203,12 @@ public final class ErdaServer implements AutoCloseable {
     try {
       return device.listen(address);
     } catch (IOException e) {
-      throw new ErdaException.Unusable("can't listen at " + address + ": " + e.getMessage(), e);
+      throw cannotListen(address, e);
     }
+  }
+
+  private static ErdaException.Unusable cannotListen(String address, IOException e) {
+    return new ErdaException.Unusable("can't listen at " + address + ": " + e.getMessage(), e);
   }
 
   /** The URI by which clients of this host connect. */

@@ -42,6 +42,14 @@ public interface Device extends AutoCloseable {
   void deregister(MemoryRegion region);
 
   /**
+   * Takes the address that a later {@link #listen} is called with, so that the process may give up
+   * rights in between. Peers wait. Does nothing on a device that can't.
+   *
+   * @throws IOException when the address can't be taken
+   */
+  default void bind(String address) throws IOException {}
+
+  /**
    * Listens at an address of this device's form.
    *
    * @throws IOException when the address can't be taken

@@ -3,6 +3,7 @@ package io.erda.launcher.commands;
 import io.erda.console.ByteSize;
 import io.erda.console.OneLine;
 import io.erda.console.UserError;
+import io.erda.launcher.posix.EndingSignals;
 import io.erda.launcher.watch.FiguresBean;
 import io.erda.launcher.watch.MetricsEndpoint;
 import io.erda.launcher.watch.ServiceManager;
@@ -231,6 +232,8 @@ public final class ServerCommand implements Callable<Integer> {
       description = "The group that the store is given to, with --mode 770 or 750.")
   private String group;
 
+  @Mixin private ProcessOptions process;
+
   @Option(
       names = "--counted",
       description = "Count bytes whose value changed (./erda stats); slows stores down.")
@@ -273,12 +276,14 @@ public final class ServerCommand implements Callable<Integer> {
     if (group != null && mode == null) {
       throw new UserError("--group goes with --mode 770 or 750", 2);
     }
+    process.check();
     PrintWriter out = spec.commandLine().getOut();
     log = StandardErrorLog.start(spec.commandLine().getErr(), debug);
     ServiceNotices notices = new ServiceNotices(ServiceManager.ofEnvironment(), log);
     ServerEnd end = new ServerEnd(notices, spec.commandLine().getErr());
     // Comes first, so that a signal during the start also ends the server cleanly.
     end.onSignal();
+    EndingSignals.tell(name -> log.log(System.Logger.Level.INFO, "is told to end by " + name));
     ErdaServer server = startOrTell(end, out);
     String uris = String.join(" and ", server.uris());
     String promise = server.promise().name().toLowerCase(Locale.ROOT);
@@ -297,7 +302,8 @@ public final class ServerCommand implements Callable<Integer> {
   private ErdaServer startOrTell(ServerEnd end, PrintWriter out) {
     ErdaServer server = null;
     try {
-      StoreOwner.require(data);
+      process.apply();
+      StoreOwner.require(data, process.user());
       if (child) {
         out.println("opening " + OneLine.of(data.toString()));
         out.flush();
@@ -347,7 +353,10 @@ public final class ServerCommand implements Callable<Integer> {
   private ErdaServer start(ServerOptions options, MetricsEndpoint endpoint) {
     ErdaServer server;
     try {
-      server = ErdaServer.start(data, options);
+      server =
+          process.user() == null
+              ? ErdaServer.start(data, options)
+              : ErdaServer.start(data, options, () -> process.becomeUser(data));
     } catch (RuntimeException | Error e) {
       if (endpoint != null) {
         endpoint.close();

@@ -1,9 +1,12 @@
 package io.erda.launcher.commands;
 
 import io.erda.console.UserError;
+import io.erda.launcher.posix.ProcessUser;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 
 /**
  * Checks the owner of a store. If the superuser served another user's store the new files would be
@@ -14,25 +17,44 @@ final class StoreOwner {
 
   /**
    * Refuses to let the superuser serve another user's store, or make one in another user's
-   * directory.
+   * directory; and to serve a store as a user who does not own it.
+   *
+   * @param user that the process is to become; null: it stays what it is
    */
-  static void require(Path data) {
+  static void require(Path data, ProcessUser user) {
     try {
-      if (userOf(Path.of("/proc/self")) != SUPERUSER) {
-        return;
-      }
+      int server = user == null ? userOf(Path.of("/proc/self")) : user.uid();
       Path superblock = data.resolve("superblock");
       Path owned = Files.exists(superblock) ? superblock : data;
-      if (Files.exists(owned) && userOf(owned) != SUPERUSER) {
-        String owner = Files.getOwner(owned).getName();
-        throw new UserError(
-            "%s belongs to the user %s, who could not open what the superuser makes there: sudo -u"
-                    .formatted(data, owner)
-                + " %s ./erda server --data %s …".formatted(owner, data));
+      if (user == null && server != SUPERUSER || !Files.exists(owned) || userOf(owned) == server) {
+        return;
       }
+      String owner = Files.getOwner(owned).getName();
+      throw new UserError(
+          user == null
+              ? "%s belongs to the user %s, who could not open what the superuser makes there: sudo -u"
+                      .formatted(data, owner)
+                  + " %s ./erda server --data %s …, or --user %s".formatted(owner, data, owner)
+              : "%s belongs to the user %s, and is to be served by the user %s: chown -R %s: %s"
+                  .formatted(data, owner, user.name(), user.name(), data));
     } catch (IOException e) {
       throw new UserError("can't look at " + data + ": " + e.getMessage(), 1, e);
     }
+  }
+
+  /** Makes a store's directory for a user, if it is not there. The superuser alone may. */
+  static void makeFor(ProcessUser user, Path data) throws IOException {
+    if (Files.exists(data)) {
+      return;
+    }
+    Path parent = data.toAbsolutePath().getParent();
+    if (parent != null) {
+      Files.createDirectories(parent);
+    }
+    Files.createDirectory(
+        data, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    Files.setAttribute(data, "unix:gid", user.gid(), LinkOption.NOFOLLOW_LINKS);
+    Files.setAttribute(data, "unix:uid", user.uid(), LinkOption.NOFOLLOW_LINKS);
   }
 
   private static int userOf(Path file) throws IOException {

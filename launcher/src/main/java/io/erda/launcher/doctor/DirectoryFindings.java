@@ -1,5 +1,6 @@
 package io.erda.launcher.doctor;
 
+import io.erda.launcher.posix.OwnProcess;
 import io.erda.logstore.LogFiles;
 import io.erda.pmem.Listing;
 import io.erda.protocol.Protocol;

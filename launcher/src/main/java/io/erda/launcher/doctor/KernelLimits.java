@@ -1,5 +1,6 @@
 package io.erda.launcher.doctor;
 
+import io.erda.launcher.posix.OwnProcess;
 import java.nio.file.Path;
 import jnr.constants.platform.RLIMIT;
 
@@ -7,7 +8,7 @@ import jnr.constants.platform.RLIMIT;
 @FunctionalInterface
 public interface KernelLimits {
   /** The value of a limit that is not set. */
-  long UNLIMITED = Long.MAX_VALUE;
+  long UNLIMITED = OwnProcess.UNLIMITED;
 
   /** The limited resources. */
   enum Of {

@@ -1,5 +1,6 @@
 package io.erda.launcher.doctor;
 
+import io.erda.launcher.posix.OwnProcess;
 import io.erda.verbs.DeviceAbilities;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.erda.launcher.Main;
+import io.erda.launcher.posix.OwnProcess;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -109,7 +110,12 @@ class NoExecTest {
             "--capacity",
             "64M",
             "--buckets",
-            "4096");
+            "4096",
+            // These need the library.
+            "--nice",
+            "19",
+            "--umask",
+            "077");
     try (BufferedReader said = server.inputReader(StandardCharsets.UTF_8)) {
       StringBuilder all = new StringBuilder();
       String line = said.readLine();

@@ -49,6 +49,10 @@ public final class TcpServerDevice implements Device {
 
   private final RefusedPeers refusals = new RefusedPeers();
   private Consumer<Throwable> onFailure = error -> {};
+
+  /** The socket of the address that was taken; of the I/O thread once there is one. */
+  private ServerSocketChannel bound;
+
   private IoThread io;
 
   private TcpServerDevice(TcpOptions options, boolean counted, long extraWriteLatencyNs) {
@@ -122,11 +126,10 @@ public final class TcpServerDevice implements Device {
     return region != null && (region.access() & Access.REMOTE_WRITE) != 0;
   }
 
-  /** {@inheritDoc} The address is HOST:PORT; port 0 takes a free one. */
   @Override
-  public Listener listen(String address) throws IOException {
-    if (io != null) {
-      throw new IOException("the device listens already");
+  public void bind(String address) throws IOException {
+    if (bound != null) {
+      throw new IOException("the device has an address already");
     }
     InetSocketAddress wanted = Sockets.address(address);
     if (!wanted.getAddress().isLoopbackAddress() && options.secret() == null) {
@@ -137,12 +140,30 @@ public final class TcpServerDevice implements Device {
       channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
       channel.bind(wanted, BACKLOG);
       channel.configureBlocking(false);
+      bound = channel;
+    } finally {
+      if (bound == null) {
+        Sockets.close(channel);
+      }
+    }
+  }
+
+  /** {@inheritDoc} The address is HOST:PORT; port 0 takes a free one. */
+  @Override
+  public Listener listen(String address) throws IOException {
+    if (io != null) {
+      throw new IOException("the device listens already");
+    }
+    if (bound == null) {
+      bind(address);
+    }
+    try {
       Listener requests = inner.listen(INNER_ADDRESS);
-      io = new IoThread(this, network.device(counted, extraWriteLatencyNs), INNER_ADDRESS, channel);
-      String taken = Sockets.text((InetSocketAddress) channel.getLocalAddress());
+      io = new IoThread(this, network.device(counted, extraWriteLatencyNs), INNER_ADDRESS, bound);
+      String taken = Sockets.text((InetSocketAddress) bound.getLocalAddress());
       return new TcpListener(this, requests, io, taken);
     } catch (IOException | RuntimeException | Error e) {
-      Sockets.close(channel);
+      Sockets.close(bound);
       throw e;
     }
   }
@@ -247,6 +268,8 @@ public final class TcpServerDevice implements Device {
   public void close() {
     if (io != null) {
       io.close();
+    } else if (bound != null) {
+      Sockets.close(bound);
     }
     inner.close();
   }

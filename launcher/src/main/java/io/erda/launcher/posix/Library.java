@@ -1,56 +1,76 @@
-package io.erda.launcher.doctor;
+package io.erda.launcher.posix;
 
+import io.erda.console.UserError;
 import io.erda.pmem.FileSystemStatus;
+import io.erda.pmem.libc.Errno;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Stream;
-import jnr.constants.platform.RLIMIT;
 import jnr.posix.POSIX;
 import jnr.posix.POSIXFactory;
-import jnr.posix.Passwd;
-import jnr.posix.RLimit;
 
 /**
- * The limits and the user of this process, from the C library through jnr-posix, which unpacks a
- * library to a file and loads it. That takes half a second of processor time, so a starting server
- * does not use this. Any thread.
+ * The C library through jnr-posix, which unpacks a library to a file and loads it. That takes half
+ * a second of processor time, so a server without options that need it does not use this. Any
+ * thread.
  */
-final class OwnProcess {
+final class Library {
   /** Where jnr-posix unpacks its library; by default to the JVM's directory for temporary files. */
   private static final String UNPACKING = "jffi.extract.dir";
 
-  private OwnProcess() {}
-
-  /** The soft limit, {@link KernelLimits#UNLIMITED} when it is not set, −1 when it can't be asked. */
-  static long softLimit(RLIMIT of) {
-    return ask(posix -> posix.getrlimit(of.intValue()))
-        .map(RLimit::rlimCur)
-        .map(limit -> limit < 0 ? KernelLimits.UNLIMITED : limit)
-        .orElse(-1L);
-  }
-
-  /** The name of this process's user; the number when the user has no name. */
-  static String userName() {
-    return ask(OwnProcess::nameOrNumber).orElse(System.getProperty("user.name"));
-  }
-
-  private static String nameOrNumber(POSIX posix) {
-    int number = posix.geteuid();
-    Passwd entry = posix.getpwuid(number);
-    return entry == null ? Integer.toString(number) : entry.getLoginName();
-  }
+  private Library() {}
 
   /** The answer; empty when the library can't be loaded, or fails. */
-  private static <T> Optional<T> ask(Function<POSIX, T> question) {
+  static <T> Optional<T> ask(Function<POSIX, T> question) {
     try {
       return unpackWhereProgramsMayBeRun()
           ? Optional.ofNullable(question.apply(POSIXFactory.getNativePOSIX()))
           : Optional.empty();
     } catch (LinkageError | RuntimeException e) {
       return Optional.empty();
+    }
+  }
+
+  /**
+   * The library, to change the process with.
+   *
+   * @param option that needs it, for the message
+   * @throws UserError when it can't be loaded
+   */
+  static POSIX require(String option) {
+    Throwable why = null;
+    try {
+      if (unpackWhereProgramsMayBeRun()) {
+        POSIX posix = POSIXFactory.getNativePOSIX();
+        posix.getpid();
+        return posix;
+      }
+    } catch (LinkageError | RuntimeException e) {
+      why = e;
+    }
+    throw new UserError(
+        option
+            + " needs a native library, which can't be unpacked and loaded here"
+            + (why == null ? "" : " (" + why + ")")
+            + ": ERDA_JAVA_OPTS=-D"
+            + UNPACKING
+            + "=DIR names a directory that may be written and is not mounted noexec",
+        1,
+        why);
+  }
+
+  /**
+   * Requires that a call succeeded.
+   *
+   * @param what could not be done otherwise, for the message
+   * @throws UserError naming the call and the error
+   */
+  static void check(POSIX posix, String what, String call, int result) {
+    if (result < 0) {
+      throw new UserError(what + ": " + Errno.inWords(call, posix.errno()));
     }
   }
 
@@ -71,7 +91,7 @@ final class OwnProcess {
                 System.getProperty("user.home"),
                 "/var/tmp",
                 "/dev/shm")
-            .filter(OwnProcess::mayHoldPrograms)
+            .filter(Library::mayHoldPrograms)
             .findFirst();
     directory.ifPresent(found -> System.setProperty(UNPACKING, found));
     return directory.isPresent();

@@ -1,0 +1,43 @@
+package io.erda.launcher.posix;
+
+import java.util.List;
+import java.util.function.Consumer;
+import jnr.constants.platform.Signal;
+import jnr.posix.util.SunMiscSignal;
+
+/**
+ * The signals that end a server: as the JVM does by itself, and with their names told, so that its
+ * log says who ended it. A signal that the process was started to ignore, as SIGHUP by nohup, is
+ * ignored.
+ */
+public final class EndingSignals {
+  private static final List<Signal> ALL = List.of(Signal.SIGHUP, Signal.SIGINT, Signal.SIGTERM);
+
+  /** What a shell adds to the number of a signal that ended a process. */
+  private static final int ENDED_BY = 128;
+
+  private EndingSignals() {}
+
+  /**
+   * From now on each of these signals is told, and ends the JVM.
+   *
+   * @param told gets the name, in a thread of the JVM's; must return soon
+   */
+  public static void tell(Consumer<String> told) {
+    for (Signal signal : ALL) {
+      try {
+        SunMiscSignal.signal(
+            signal,
+            number -> {
+              try {
+                told.accept(signal.name());
+              } finally {
+                System.exit(ENDED_BY + signal.intValue());
+              }
+            });
+      } catch (RuntimeException e) {
+        // With -Xrs they are the JVM's owner's: they end it at once, or he handles them.
+      }
+    }
+  }
+}
