@@ -30,7 +30,8 @@ import java.util.function.LongSupplier;
  * device that stands for them in this process. It sleeps when there is nothing to do.
  *
  * <p>One connection delays the others by at most one turn: a buffer's worth of its frames. A
- * connection that fails, in any way, does not harm the others.
+ * connection that fails does not harm the others, unless by an Error: that says of the whole JVM
+ * that it can't be relied on, so the thread ends, and with it the server.
  */
 final class IoThread implements Runnable {
   private static final int BUFFER_BYTES = 64 << 10;
@@ -160,8 +161,15 @@ final class IoThread implements Runnable {
       // Without its selector it can't serve, and after an error its state can't be relied on.
       failure = e;
     }
+    for (ServedConnection each : List.copyOf(connections)) {
+      try {
+        each.drop();
+      } catch (Throwable e) {
+        // What was thrown in one connection may be thrown again there; the others are ended, too.
+        failure = failure == null ? e : failure;
+      }
+    }
     try {
-      List.copyOf(connections).forEach(ServedConnection::drop);
       executor.close();
     } catch (Throwable e) {
       failure = failure == null ? e : failure;

@@ -38,7 +38,7 @@ public final class Tls {
   private final SSLContext context;
   private final boolean client;
 
-  private Tls(SSLContext context, boolean client) {
+  Tls(SSLContext context, boolean client) {
     this.context = context;
     this.client = client;
   }

@@ -251,9 +251,10 @@ final class TlsTransport implements Transport {
     try {
       engine.closeOutbound();
       wrap(NOTHING);
-    } catch (IOException e) {
+    } catch (IOException | RuntimeException e) {
       // The other end notices the end of the socket as well.
+    } finally {
+      Sockets.close(channel);
     }
-    Sockets.close(channel);
   }
 }

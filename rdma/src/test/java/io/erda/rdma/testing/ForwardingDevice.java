@@ -44,6 +44,11 @@ public abstract class ForwardingDevice implements Device {
   }
 
   @Override
+  public void bind(String address) throws IOException {
+    device.bind(address);
+  }
+
+  @Override
   public Listener listen(String address) throws IOException {
     return device.listen(address);
   }
