@@ -64,8 +64,8 @@ public final class ErdaServer implements AutoCloseable {
    * The same, with the addresses of TCP taken and the files of devices (secret, certificate, key)
    * read first, for a process that gives up rights in between.
    *
-   * @param beforeOpening runs after that and before anything of the store is made or opened; what it
-   *     throws is thrown, and everything is given back
+   * @param beforeOpening runs after that and before anything of the store is made or opened; what
+   *     it throws is thrown, and everything is given back
    */
   public static ErdaServer start(Path data, ServerOptions options, Runnable beforeOpening) {
     return startOrTell(data, options, Objects.requireNonNull(beforeOpening, "beforeOpening"));
@@ -79,8 +79,7 @@ public final class ErdaServer implements AutoCloseable {
     }
   }
 
-  private static ErdaServer startOrThrow(
-      Path data, ServerOptions options, Runnable beforeOpening) {
+  private static ErdaServer startOrThrow(Path data, ServerOptions options, Runnable beforeOpening) {
     List<Device> others = new ArrayList<>();
     try {
       if (beforeOpening != null) {

@@ -22,7 +22,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A server whose process gives up rights when its addresses are taken, before it opens its store. */
+/**
+ * A server whose process gives up rights when its addresses are taken, before it opens its store.
+ */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class BeforeOpeningTest {
   @TempDir Path directory;

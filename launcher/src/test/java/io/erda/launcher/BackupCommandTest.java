@@ -216,7 +216,8 @@ class BackupCommandTest {
         shell("printf '{\"key\":\"a\",\"value\":\"1\"}\\n\\n{\"key\":\"b\"}\\n' | erda import");
     assertOneLine(ended, 1, "line 3: it has no value; 1 keys were stored before");
     assertArrayEquals("1".getBytes(UTF_8), client.get("a".getBytes(UTF_8)));
-    Ended cut = shell("printf '{\"key\":\"a\",\"value\":\"1\"}\\n{\"key\":\"b\",\"val' | erda import");
+    Ended cut =
+        shell("printf '{\"key\":\"a\",\"value\":\"1\"}\\n{\"key\":\"b\",\"val' | erda import");
     assertOneLine(cut, 1, "erda: line 2: it ends before its object does: was it cut?; 1 keys");
     Ended endless = shell("head -c 200000000 /dev/zero | erda import");
     assertOneLine(endless, 1, "line 1: it is longer than");

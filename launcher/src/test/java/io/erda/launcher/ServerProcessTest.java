@@ -251,7 +251,8 @@ class ServerProcessTest {
     Path probe = Files.createFile(directory.resolve("probe"));
     Files.setOwner(probe, names.lookupPrincipalByName(USER));
     Object uid = id("uid", probe);
-    Path secret = Files.writeString(directory.resolve("secret"), "sixteen bytes at least", US_ASCII);
+    Path secret =
+        Files.writeString(directory.resolve("secret"), "sixteen bytes at least", US_ASCII);
     Files.setPosixFilePermissions(secret, PosixFilePermissions.fromString("rw-------"));
     Process server =
         serving(

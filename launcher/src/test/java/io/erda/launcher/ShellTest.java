@@ -124,7 +124,8 @@ class ShellTest {
       assertEquals(2, run(each + "\n"), each);
       String command = each.split(" ")[0];
       assertTrue(
-          err.toString().contains("erda: it needs a JVM of its own, not a shell's: ./erda " + command),
+          err.toString()
+              .contains("erda: it needs a JVM of its own, not a shell's: ./erda " + command),
           err.toString());
     }
   }
@@ -133,8 +134,7 @@ class ShellTest {
   @Test
   void whatIsNotForAShellIsNotCompleted() throws IOException {
     ByteArrayOutputStream shown = new ByteArrayOutputStream();
-    ByteArrayInputStream typed =
-        new ByteArrayInputStream("simu\t\rserv\t\rexit\r".getBytes(UTF_8));
+    ByteArrayInputStream typed = new ByteArrayInputStream("simu\t\rserv\t\rexit\r".getBytes(UTF_8));
     try (Terminal terminal =
         TerminalBuilder.builder().system(false).streams(typed, shown).type("ansi").build()) {
       assertEquals(0, Terminals.interact(shell(), terminal, null));

@@ -19,8 +19,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code testbed/failing-calls}: makes single system calls of Erda's programs fail, with strace. The
- * script has the help.
+ * {@code testbed/failing-calls}: makes single system calls of Erda's programs fail, with strace.
+ * The script has the help.
  */
 @Command(name = "testbed/failing-calls")
 public final class FailingCalls implements Callable<Integer> {
