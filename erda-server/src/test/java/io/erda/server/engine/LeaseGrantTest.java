@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.cleaner.CleanerOptions;
+import io.erda.hashtable.Entry;
 import io.erda.pmem.HeapDirectory;
 import io.erda.protocol.Message;
 import io.erda.protocol.Result;
@@ -45,7 +46,7 @@ final class LeaseGrantTest {
       RawClient client = new RawClient(core, device, listener.address(), RawClient.hello());
       RawClient other = new RawClient(core, device, listener.address(), RawClient.hello());
       assertTrue(client.connected() && other.connected());
-      int head = engine.headOf(engine.keyWord(java.lang.foreign.MemorySegment.ofArray(KEY), 0, 3));
+      int head = Entry.headOf(engine.keyWord(java.lang.foreign.MemorySegment.ofArray(KEY), 0, 3));
       RawClient.Leased leased = client.lease(head, 200);
       assertEquals(Result.OK, leased.result());
       assertNotEquals(client.regionKey(leased), leased.key());

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.cleaner.CleanerOptions;
 import io.erda.fuzz.Fuzz;
+import io.erda.hashtable.Entry;
 import io.erda.logstore.ObjectLayout;
 import io.erda.pmem.HeapDirectory;
 import io.erda.protocol.Handshake;
@@ -58,8 +59,7 @@ class MessageFuzzTest {
   }
 
   private int put(RawClient client) {
-    int head =
-        core.engine().headOf(core.engine().keyWord(MemorySegment.ofArray(KEY), 0, KEY.length));
+    int head = Entry.headOf(core.engine().keyWord(MemorySegment.ofArray(KEY), 0, KEY.length));
     RawClient.Leased leased = client.lease(head, 64);
     if (leased.result() != Result.OK) {
       return leased.result();

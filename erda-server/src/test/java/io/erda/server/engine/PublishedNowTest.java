@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.cleaner.CleanerOptions;
 import io.erda.client.LocalPublisher;
+import io.erda.hashtable.Entry;
 import io.erda.logstore.LogGeometry;
 import io.erda.logstore.ObjectChecksum;
 import io.erda.logstore.ObjectLayout;
@@ -97,7 +98,7 @@ class PublishedNowTest {
   }
 
   private int headOf(RawClient client, byte[] key) {
-    return core.engine().headOf(core.engine().keyWord(MemorySegment.ofArray(key), 0, key.length));
+    return Entry.headOf(core.engine().keyWord(MemorySegment.ofArray(key), 0, key.length));
   }
 
   private static LocalLine line(RawClient client) {

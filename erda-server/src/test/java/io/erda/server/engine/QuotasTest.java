@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.cleaner.CleanerOptions;
+import io.erda.hashtable.Entry;
 import io.erda.logstore.LogGeometry;
 import io.erda.pmem.HeapDirectory;
 import io.erda.protocol.Handshake;
@@ -106,7 +107,7 @@ class QuotasTest {
   }
 
   private int headOfKey() {
-    return core.engine().headOf(core.engine().keyWord(MemorySegment.ofArray(KEY), 0, KEY.length));
+    return Entry.headOf(core.engine().keyWord(MemorySegment.ofArray(KEY), 0, KEY.length));
   }
 
   private long openBytes() {

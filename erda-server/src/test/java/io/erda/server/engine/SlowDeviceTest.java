@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.cleaner.CleanerOptions;
+import io.erda.hashtable.Entry;
 import io.erda.hashtable.HashTable;
 import io.erda.hashtable.VersionWord;
 import io.erda.pmem.ForwardingDirectory;
@@ -103,7 +104,7 @@ class SlowDeviceTest {
     leased = lease(client);
     for (int i = 0; otherKey == null; i++) {
       byte[] next = ("other " + i).getBytes(StandardCharsets.UTF_8);
-      otherKey = core.engine().headOf(keyWord(next)) == leased.head() ? next : null;
+      otherKey = Entry.headOf(keyWord(next)) == leased.head() ? next : null;
     }
   }
 
@@ -119,7 +120,7 @@ class SlowDeviceTest {
   }
 
   private RawClient.Leased lease(RawClient by) {
-    return by.lease(core.engine().headOf(keyWord(KEY)), 1000);
+    return by.lease(Entry.headOf(keyWord(KEY)), 1000);
   }
 
   private long keyWord(byte[] key) {
@@ -362,7 +363,7 @@ class SlowDeviceTest {
     List<byte[]> keys = new ArrayList<>();
     for (int i = 0; keys.size() < count; i++) {
       byte[] next = ("new " + i).getBytes(StandardCharsets.UTF_8);
-      if (core.engine().headOf(keyWord(next)) == leased.head()) {
+      if (Entry.headOf(keyWord(next)) == leased.head()) {
         keys.add(next);
       }
     }

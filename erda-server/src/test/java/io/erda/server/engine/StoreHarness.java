@@ -3,6 +3,7 @@ package io.erda.server.engine;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.erda.hashtable.Entry;
 import io.erda.hashtable.VersionWord;
 import io.erda.logstore.Extent;
 import io.erda.logstore.LeaseResult;
@@ -112,7 +113,7 @@ public final class StoreHarness {
     long keyWord = engine.keyWord(MemorySegment.ofArray(keyBytes), 0, keyBytes.length);
     int bytes = ObjectLayout.bytes(keyBytes.length, valueBytes.length);
     Extent extent =
-        switch (engine.log().lease(engine.headOf(keyWord), bytes, bytes)) {
+        switch (engine.log().lease(Entry.headOf(keyWord), bytes, bytes)) {
           case LeaseResult.Leased leased -> leased.extent();
           case LeaseResult full -> null;
         };
@@ -170,9 +171,9 @@ public final class StoreHarness {
     if (offset == VersionWord.NONE) {
       return null;
     }
-    MemorySegment memory = engine.log().region(engine.headOf(keyWord), offset).memory().segment();
+    MemorySegment memory = engine.log().region(Entry.headOf(keyWord), offset).memory().segment();
     long place = engine.log().geometry().place(offset);
-    assertEquals(true, engine.objectValid(engine.headOf(keyWord), offset), "torn: " + key);
+    assertEquals(true, engine.objects().valid(Entry.headOf(keyWord), offset), "torn: " + key);
     return ObjectLayout.tombstone(memory, place)
         ? null
         : memory

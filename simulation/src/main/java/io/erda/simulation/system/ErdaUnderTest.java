@@ -323,7 +323,7 @@ public final class ErdaUnderTest implements StoreUnderTest {
         directory.names().stream().filter(name -> name.startsWith(LogFiles.REGION_PREFIX)).count();
     long spares =
         directory.names().stream().filter(name -> name.matches("(spare|left)-.*")).count();
-    if (spares > engine.filesLeft()) {
+    if (spares > engine.leftovers().count()) {
       requireSound("spare files are left: " + directory.names());
     }
     if (files != log.regions().size()) {

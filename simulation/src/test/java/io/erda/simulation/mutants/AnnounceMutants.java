@@ -46,11 +46,7 @@ final class AnnounceMutants {
                   + " is at the second",
               () ->
                   List.of(
-                      constant(
-                          "server.engine.tables.EntrySearch$ObjectProbe",
-                          "matches",
-                          "hasKey#2",
-                          0))));
+                      constant("server.engine.tables.StoredObjects", "matches", "hasKey#2", 0))));
 
   static final List<Mutant> ALL =
       List.of(

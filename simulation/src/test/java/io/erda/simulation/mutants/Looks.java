@@ -17,7 +17,7 @@ public final class Looks {
   static final Supplier<List<Patch>> PATCHES =
       () ->
           List.of(
-              between("server.engine.tables.EntrySearch$ObjectProbe", "matches", "valid"),
+              between("server.engine.tables.StoredObjects", "matches", "valid"),
               between("server.engine.publishing.AnnouncedWords", "flush", "valid"),
               between("server.engine.publishing.AnnouncedWords", "flush", "bytes"),
               between("server.engine.publishing.AnnouncedWords", "commitOrRollBack", "makeDurable"),

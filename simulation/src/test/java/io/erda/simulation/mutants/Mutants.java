@@ -613,7 +613,7 @@ final class Mutants {
               () ->
                   List.of(
                       body(
-                          "server.engine.tables.EntrySearch$ObjectProbe",
+                          "server.engine.tables.StoredObjects",
                           "matches",
                           code -> code.iconst_1().ireturn()))),
           Mutant.of(

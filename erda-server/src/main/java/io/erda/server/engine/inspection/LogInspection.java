@@ -1,5 +1,6 @@
 package io.erda.server.engine.inspection;
 
+import io.erda.hashtable.Entry;
 import io.erda.hashtable.VersionWord;
 import io.erda.logstore.LogGeometry;
 import io.erda.logstore.ObjectLayout;
@@ -81,7 +82,7 @@ final class LogInspection {
     if (unnamed.wants(keyWord)) {
       unnamed.named(keyWord, StoredObjects.key(memory, place));
     }
-    if (!doubting || engine.headOf(keyWord) != region.head()) {
+    if (!doubting || Entry.headOf(keyWord) != region.head()) {
       return;
     }
     long entry = engine.find(keyWord, memory, place + ObjectLayout.KEY_OFFSET, keyLength);
@@ -114,7 +115,7 @@ final class LogInspection {
     Region named = engine.log().region(region.head(), committed);
     if (offset == committed
         || named == null
-        || !engine.objectValid(region.head(), committed)
+        || !engine.objects().valid(region.head(), committed)
         || !isBehind(region, geometry.place(offset), named, geometry.place(committed))
         || isSame(region, geometry.place(offset), named, geometry.place(committed), bytes)) {
       return;

@@ -62,7 +62,7 @@ public final class StoreInspection {
       StoreEngine engine, Findings findings, LongFunction<? extends KeyHashing> hashings) {
     this.engine = engine;
     this.findings = findings;
-    this.hashing = hashings.apply(engine.superblock().now().hashSeed());
+    this.hashing = hashings.apply(engine.hashSeed());
     this.keys = new KeySearch(engine);
     this.unnamed = new Unnamed(findings);
   }
@@ -205,7 +205,7 @@ public final class StoreInspection {
   }
 
   private void inspectOlder(long entry, long keyWord, int head, int older) {
-    if (!engine.objectValid(head, older)) {
+    if (!engine.objects().valid(head, older)) {
       found(
           keys.keyAt(head, older, keyWord),
           keyWord,
@@ -221,7 +221,7 @@ public final class StoreInspection {
    * acknowledged, and readers take the version before it.
    */
   private void inspectPending(long entry, long keyWord, int head, int newest) {
-    if (engine.objectValid(head, newest) && keyWordAt(head, newest) == keyWord) {
+    if (engine.objects().valid(head, newest) && keyWordAt(head, newest) == keyWord) {
       findings.found(
           key(head, newest),
           describe(entry, head, newest, "newest version is whole and marked as not committed"));
@@ -235,7 +235,7 @@ public final class StoreInspection {
       unnamed.add(keyWord, describe(entry, head, offset, "no region is linked there"));
       return false;
     }
-    if (!engine.objectValid(head, offset)) {
+    if (!engine.objects().valid(head, offset)) {
       found(
           keys.keyAt(head, offset, keyWord),
           keyWord,

@@ -203,7 +203,7 @@ public final class AnnouncedWords implements Decisions {
    * Decides the announcements of a client that is gone and whose connection is closed: nothing that
    * it WRITEs from now on is acknowledged.
    */
-  public void left(Announcer announcer) {
+  public void left(Requester announcer) {
     List<Announcement> its = new ArrayList<>();
     for (Iterator<Announcement> each = live.values().iterator(); each.hasNext(); ) {
       Announcement announcement = each.next();

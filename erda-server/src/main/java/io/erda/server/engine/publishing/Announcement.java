@@ -4,7 +4,7 @@ import io.erda.hashtable.Entry;
 
 /** An announced put: a key's pending word names the object that its client is going to write. */
 public final class Announcement {
-  final Announcer announcer;
+  final Requester announcer;
   final Reservation reservation;
   final long keyWord;
 
@@ -17,7 +17,7 @@ public final class Announcement {
   boolean wanted;
 
   public Announcement(
-      Announcer announcer, Reservation reservation, long keyWord, int offset, long sinceNs) {
+      Requester announcer, Reservation reservation, long keyWord, int offset, long sinceNs) {
     this.announcer = announcer;
     this.reservation = reservation;
     this.keyWord = keyWord;

@@ -31,9 +31,6 @@ final class LoadAhead {
 
   /** Loads the beginnings and ends of the requests' objects, which another core has just stored. */
   void objects(PublishRequest[] requests, int count) {
-    if (count == 1) {
-      return;
-    }
     long words = 0;
     for (int i = 0; i < count; i++) {
       MemorySegment memory = requests[i].region().memory().segment();
@@ -51,9 +48,6 @@ final class LoadAhead {
    * are replaced. REQUIRES: each request that is not refused has a key word.
    */
   void replaced(PublishRequest[] requests, int count) {
-    if (count == 1) {
-      return;
-    }
     if (keyWords.length < count) {
       keyWords = Arrays.copyOf(keyWords, 2 * count);
     }

@@ -9,7 +9,6 @@ import io.erda.logstore.ObjectChecksum;
 import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
 import io.erda.protocol.Result;
-import io.erda.server.engine.tables.EntrySearch;
 import io.erda.server.engine.tables.Insertion;
 import io.erda.server.engine.tables.KeyWords;
 import io.erda.server.engine.tables.PendingWords;
@@ -44,7 +43,6 @@ public final class Publication {
   private final LogStore log;
   private final PendingWords pending;
   private final KeyWords keyWords;
-  private final EntrySearch search;
   private final StoredObjects objects;
   private final LiveBytes live;
   private final PutCounts counts;
@@ -87,7 +85,6 @@ public final class Publication {
       LogStore log,
       PendingWords pending,
       KeyWords keyWords,
-      EntrySearch search,
       StoredObjects objects,
       LiveBytes live,
       PutCounts counts,
@@ -98,7 +95,6 @@ public final class Publication {
     this.log = log;
     this.pending = pending;
     this.keyWords = keyWords;
-    this.search = search;
     this.objects = objects;
     this.live = live;
     this.counts = counts;
@@ -119,7 +115,9 @@ public final class Publication {
     stored = 0;
     decided = 0;
     beginWithObjects();
-    loads.replaced(batch, count);
+    if (count > 1) {
+      loads.replaced(batch, count);
+    }
     if (!syncs.isAtOnce()) {
       stageKeys();
     }
@@ -246,7 +244,9 @@ public final class Publication {
    * has nothing left costs next to nothing.
    */
   private void beginWithObjects() {
-    loads.objects(batch, count);
+    if (count > 1) {
+      loads.objects(batch, count);
+    }
     for (int i = 0; i < count; i++) {
       PublishRequest request = batch[i];
       request.stage = PublishRequest.Stage.NEW;
@@ -289,11 +289,13 @@ public final class Publication {
   }
 
   private long find(PublishRequest request) {
-    return search.find(
+    return tables.find(
         request.keyWord,
-        request.region().memory().segment(),
-        request.place + ObjectLayout.KEY_OFFSET,
-        request.keyLength);
+        objects.withKey(
+            request.keyWord,
+            request.region().memory().segment(),
+            request.place + ObjectLayout.KEY_OFFSET,
+            request.keyLength));
   }
 
   /** Whether the request has a staged entry in the table that insertions go to now. */

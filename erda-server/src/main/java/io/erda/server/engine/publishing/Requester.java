@@ -1,8 +1,8 @@
 package io.erda.server.engine.publishing;
 
 /**
- * The client that asked for a put or a delete. It may leave at any time; then it may have been told
- * that its requests which the server has not claimed never take effect.
+ * The client that asked for a put or a delete, or announced one. It may leave at any time; then it
+ * may have been told that its requests which the server has not claimed never take effect.
  */
 public interface Requester {
   /**
@@ -13,4 +13,10 @@ public interface Requester {
 
   /** Whether the client is still there, after its messages were claimed. */
   boolean isThere();
+
+  /** Disconnects the client, because it does not write the announced object. */
+  void giveUp();
+
+  /** Notes that a put which this client announced in a reservation is decided. */
+  void decided(Reservation reservation);
 }

@@ -4,7 +4,7 @@
  *
  * <p>Read {@code Publication} first: a batch goes through the stages of {@code PublishRequest}, and
  * this is the one place of the code with the order of data, flush, drain and word. {@code
- * Condition} is what a put may depend on, {@code Announcer} and {@code AnnouncedWords} are the puts
- * that announce first, and {@code Syncs} waits for a device.
+ * Condition} is what a put may depend on, {@code AnnouncedWords} are the puts that announce first,
+ * and {@code Syncs} waits for a device.
  */
 package io.erda.server.engine.publishing;

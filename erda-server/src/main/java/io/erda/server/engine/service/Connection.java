@@ -12,7 +12,6 @@ import io.erda.rdma.Opcode;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Status;
 import io.erda.rdma.Work;
-import io.erda.server.engine.publishing.Announcer;
 import io.erda.server.engine.publishing.Requester;
 import io.erda.server.engine.publishing.Reservation;
 import java.lang.foreign.MemorySegment;
@@ -25,7 +24,7 @@ import java.util.ArrayDeque;
  * again only when its response has been sent, so there is always room to answer, and a client that
  * does not receive only stops itself.
  */
-final class Connection implements CompletionHandler, Requester, Announcer, AutoCloseable {
+final class Connection implements CompletionHandler, Requester, AutoCloseable {
   private static final int SLOTS = Protocol.REQUESTS_MAX;
   private static final int SLOT_BYTES = Protocol.MESSAGE_BYTES_MAX;
   private static final long RESPONSES = (long) SLOTS * SLOT_BYTES;

@@ -15,7 +15,6 @@ import io.erda.protocol.WelcomeBuilder;
 import io.erda.server.engine.files.RootFile;
 import io.erda.server.engine.files.StopRecord;
 import io.erda.server.engine.files.SuperblockFile;
-import io.erda.server.engine.tables.EntrySearch;
 import io.erda.server.engine.tables.KeyWords;
 import io.erda.server.engine.tables.PendingWords;
 import io.erda.server.engine.tables.StoredObjects;
@@ -42,7 +41,6 @@ public final class StoreEngine implements AutoCloseable {
   private final LogStore log;
   private final KeyWords keyWords;
   private final StoredObjects objects;
-  private final EntrySearch search;
   private final Promise promise;
   private final RecoveryReport recovery;
 
@@ -69,7 +67,6 @@ public final class StoreEngine implements AutoCloseable {
     this.log = parts.log();
     this.keyWords = parts.keyWords();
     this.objects = new StoredObjects(log);
-    this.search = new EntrySearch(tables, log);
     this.promise = promise(putMode(), tables.current().memory().survives());
     this.recovery = recovery;
   }
@@ -86,16 +83,8 @@ public final class StoreEngine implements AutoCloseable {
     return keyWords.of(memory, at, length);
   }
 
-  public int headOf(long keyWord) {
-    return Entry.headOf(keyWord);
-  }
-
   public int keyBytesMax() {
     return log.geometry().keyBytesMax(Protocol.KEY_BYTES_MAX);
-  }
-
-  public int valueBytesMax() {
-    return log.geometry().valueBytesMax();
   }
 
   /** The state of a key's entry. */
@@ -110,24 +99,19 @@ public final class StoreEngine implements AutoCloseable {
    */
   public Resolution resolve(MemorySegment memory, long keyAt, int keyLength) {
     long keyWord = keyWord(memory, keyAt, keyLength);
-    long entry = search.find(keyWord, memory, keyAt, keyLength);
+    long entry = find(keyWord, memory, keyAt, keyLength);
     if (entry == Tables.NONE) {
       return Resolution.SOUND;
     }
     int offset = VersionWord.committed(tables.versionWord(entry));
-    return offset == VersionWord.NONE || objectValid(headOf(keyWord), offset)
+    return offset == VersionWord.NONE || objects.valid(Entry.headOf(keyWord), offset)
         ? Resolution.SOUND
         : Resolution.DAMAGED;
   }
 
-  /** Whether a whole object lies there that was written for this position. */
-  public boolean objectValid(int head, int offset) {
-    return objects.valid(head, offset);
-  }
-
   /** The entry of the key that lies in {@code memory}, or {@link Tables#NONE}. */
   public long find(long keyWord, MemorySegment memory, long keyAt, int keyLength) {
-    return search.find(keyWord, memory, keyAt, keyLength);
+    return tables.find(keyWord, objects.withKey(keyWord, memory, keyAt, keyLength));
   }
 
   /** Begins a new incarnation: what readers of an earlier server know is invalid from now on. */
@@ -157,8 +141,9 @@ public final class StoreEngine implements AutoCloseable {
     return superblock.now().store();
   }
 
-  public SuperblockFile superblock() {
-    return superblock;
+  /** The seed with which keys are hashed. */
+  public long hashSeed() {
+    return superblock.now().hashSeed();
   }
 
   /** Begins the welcome of a client with what it has to know of the store. */
@@ -166,14 +151,14 @@ public final class StoreEngine implements AutoCloseable {
     return new WelcomeBuilder()
         .store(storeId())
         .incarnation(root.incarnation())
-        .hashSeed(superblock.now().hashSeed())
+        .hashSeed(hashSeed())
         .regionBytes(log.geometry().regionBytes())
         .segmentBytes(log.geometry().segmentBytes())
         .heads(log.geometry().heads())
         .promise(promise)
         .putMode(putMode().code())
         .keyBytesMax(keyBytesMax())
-        .valueBytesMax(valueBytesMax());
+        .valueBytesMax(log.geometry().valueBytesMax());
   }
 
   public RootFile root() {
@@ -183,11 +168,6 @@ public final class StoreEngine implements AutoCloseable {
   /** Removes files that are not needed any more, and remembers those that could not be removed. */
   public Leftovers leftovers() {
     return leftovers;
-  }
-
-  /** Number of unneeded files that could not be removed. */
-  public int filesLeft() {
-    return leftovers.count();
   }
 
   /** The table, with the newest version of each key. */
@@ -253,12 +233,12 @@ public final class StoreEngine implements AutoCloseable {
     return directory;
   }
 
-  KeyWords keyWords() {
-    return keyWords;
+  SuperblockFile superblock() {
+    return superblock;
   }
 
-  EntrySearch search() {
-    return search;
+  KeyWords keyWords() {
+    return keyWords;
   }
 
   /** Makes everything durable and releases the memories. Idempotent. */

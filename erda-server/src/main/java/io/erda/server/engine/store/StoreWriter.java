@@ -91,7 +91,6 @@ public final class StoreWriter implements AutoCloseable {
             engine.log(),
             engine.pending(),
             engine.keyWords(),
-            engine.search(),
             engine.objects(),
             live,
             puts,

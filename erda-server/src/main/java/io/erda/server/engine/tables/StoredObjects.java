@@ -1,5 +1,7 @@
 package io.erda.server.engine.tables;
 
+import io.erda.hashtable.Entry;
+import io.erda.hashtable.KeyProbe;
 import io.erda.hashtable.ValueHash;
 import io.erda.hashtable.VersionWord;
 import io.erda.logstore.LogStore;
@@ -8,14 +10,73 @@ import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 
-/** The objects of the log, by the head and the offset that an entry names. One thread. */
-public final class StoredObjects {
+/**
+ * The objects of the log, by the head and the offset that an entry names; and the probe that finds
+ * a key's entry by its object. One thread.
+ */
+public final class StoredObjects implements KeyProbe {
   private final LogStore log;
   private final ValueHash valueHash = new ValueHash();
 
+  // The key that is searched for.
+
+  private int soughtHead;
+  private MemorySegment soughtIn;
+  private long soughtAt;
+  private int soughtLength;
+
   public StoredObjects(LogStore log) {
     this.log = log;
+  }
+
+  /**
+   * The probe for the entry of the key that lies in {@code memory}, for {@link Tables#find}. Valid
+   * until the next one. Allocates nothing.
+   */
+  public KeyProbe withKey(long keyWord, MemorySegment memory, long keyAt, int keyLength) {
+    soughtHead = Entry.headOf(keyWord);
+    soughtIn = memory;
+    soughtAt = keyAt;
+    soughtLength = keyLength;
+    return this;
+  }
+
+  /**
+   * Whether an entry's object has the key of {@link #withKey}. A damaged object counts as the
+   * key's: with 56 equal tag bits it is almost certainly the same key, and a put then replaces it
+   * instead of adding an entry behind it.
+   */
+  @Override
+  public boolean matches(long slot, long word) {
+    int offset = VersionWord.committed(word);
+    if (offset == VersionWord.NONE) {
+      offset = VersionWord.newest(word);
+    }
+    Region region = log.region(soughtHead, offset);
+    if (region == null) {
+      return true;
+    }
+    long place = log.geometry().place(offset);
+    long room = log.geometry().room(place);
+    if (hasKey(region, place, room)) {
+      return true;
+    }
+    int mix = ObjectChecksum.positionMix(soughtHead, region.generation(), offset);
+    if (!region.checksum().valid(place, room, mix)) {
+      return true;
+    }
+    // An announced object may have become whole between the two checks: the key as loaded after
+    // the second one counts.
+    VarHandle.loadLoadFence();
+    return hasKey(region, place, room);
+  }
+
+  private boolean hasKey(Region region, long place, long room) {
+    return ObjectLayout.bytes(soughtLength, 0) <= room
+        && ObjectLayout.keyEquals(
+            region.memory().segment(), place, soughtIn, soughtAt, soughtLength);
   }
 
   /** Whether a whole object lies there that was written for this position. */

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.cleaner.CleanerOptions;
+import io.erda.hashtable.Entry;
 import io.erda.hashtable.VersionWord;
 import io.erda.logstore.ObjectLayout;
 import io.erda.pmem.HeapDirectory;
@@ -80,7 +81,7 @@ class AnnouncingTest {
   }
 
   private RawClient.Leased lease(RawClient by) {
-    return by.lease(core.engine().headOf(keyWord()), 1000);
+    return by.lease(Entry.headOf(keyWord()), 1000);
   }
 
   private static MemorySegment key() {
@@ -294,7 +295,7 @@ class AnnouncingTest {
     int announced = 0;
     for (int i = 0; i < keys.length; i++) {
       keys[i] = ("k" + i).getBytes(StandardCharsets.UTF_8);
-      int head = core.engine().headOf(core.engine().keyWord(value(keys[i]), 0, keys[i].length));
+      int head = Entry.headOf(core.engine().keyWord(value(keys[i]), 0, keys[i].length));
       int bytes = ObjectLayout.bytes(keys[i].length, NEW.length);
       leases[i] = other.lease(head, bytes);
       places[i] = leases[i].place();

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.cleaner.CleanerOptions;
+import io.erda.hashtable.Entry;
 import io.erda.pmem.Backing;
 import io.erda.pmem.HeapDirectory;
 import io.erda.protocol.Handshake;
@@ -80,7 +81,7 @@ class ServerCoreTest {
   }
 
   private int headOf(RawClient client, byte[] key) {
-    return core.engine().headOf(core.engine().keyWord(MemorySegment.ofArray(key), 0, key.length));
+    return Entry.headOf(core.engine().keyWord(MemorySegment.ofArray(key), 0, key.length));
   }
 
   /** What it leased before is ended; what it leased last is kept, and it goes on. */
