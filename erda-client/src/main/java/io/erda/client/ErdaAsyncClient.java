@@ -338,13 +338,10 @@ public final class ErdaAsyncClient implements AutoCloseable {
       core.endedAtOnce(put);
       return true;
     }
-    put.build(key, value);
     switch (condition) {
-      case ABSENT -> put.onlyIfAbsent();
-      case EQUAL -> put.onlyIfEqual(expected);
-      case ALWAYS -> {
-        // The put has no condition.
-      }
+      case ABSENT -> put.buildIfAbsent(key, value);
+      case EQUAL -> put.buildIfEqual(key, expected, value);
+      case ALWAYS -> put.build(key, value);
     }
     put.token = token;
     put.begin();

@@ -144,11 +144,10 @@ public final class BlockingCalls {
   public boolean putIf(MemorySegment key, MemorySegment expected, MemorySegment value) {
     core.doWork();
     Put put = freePut();
-    put.build(key, value);
     if (expected == null) {
-      put.onlyIfAbsent();
+      put.buildIfAbsent(key, value);
     } else {
-      put.onlyIfEqual(expected);
+      put.buildIfEqual(key, expected, value);
     }
     run(put);
     return !put.conflict;

@@ -10,6 +10,7 @@ import io.erda.client.connections.RegionMap;
 import io.erda.client.connections.Requests;
 import io.erda.client.connections.Session;
 import io.erda.client.connections.WorkId;
+import io.erda.client.operations.Outcomes;
 import io.erda.client.operations.Step;
 import io.erda.hashtable.Entry;
 import io.erda.hashtable.Neighbourhood;
@@ -109,8 +110,8 @@ public final class Get extends ReadOperation {
   private int resolves;
   private int moving;
 
-  public Get(ClientContext context, Connections connections, Listener listener, int slot) {
-    super(context, connections, listener, slot);
+  public Get(ClientContext context, Connections connections, Outcomes outcomes, int slot) {
+    super(context, connections, outcomes, slot);
     counts = context.counts();
     hints = context.hints();
     copy = new PrivateCopy(context.device());

@@ -4,6 +4,7 @@ import io.erda.client.connections.ClientContext;
 import io.erda.client.connections.Connections;
 import io.erda.client.connections.RegionMap;
 import io.erda.client.operations.Operation;
+import io.erda.client.operations.Outcomes;
 import io.erda.client.operations.Step;
 import io.erda.protocol.ErdaException;
 import io.erda.rdma.Status;
@@ -32,8 +33,8 @@ public abstract class ReadOperation extends Operation {
   private int readErrors;
 
   protected ReadOperation(
-      ClientContext context, Connections connections, Listener listener, int slot) {
-    super(context, connections, listener, slot);
+      ClientContext context, Connections connections, Outcomes outcomes, int slot) {
+    super(context, connections, outcomes, slot);
   }
 
   /** Looks up anew, with the newest map of the session. */

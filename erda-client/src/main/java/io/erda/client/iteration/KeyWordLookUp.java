@@ -8,6 +8,7 @@ import io.erda.client.connections.WorkId;
 import io.erda.client.gets.ObjectPlace;
 import io.erda.client.gets.PendingVersions;
 import io.erda.client.gets.ReadOperation;
+import io.erda.client.operations.Outcomes;
 import io.erda.client.operations.Step;
 import io.erda.hashtable.Entry;
 import io.erda.hashtable.Neighbourhood;
@@ -60,8 +61,8 @@ abstract class KeyWordLookUp extends ReadOperation {
   private int readLength;
   private int objectBytes;
 
-  KeyWordLookUp(ClientContext context, Connections connections, Listener listener, int slot) {
-    super(context, connections, listener, slot);
+  KeyWordLookUp(ClientContext context, Connections connections, Outcomes outcomes, int slot) {
+    super(context, connections, outcomes, slot);
     counts = context.counts();
     copy = new ScanCopy(context.device());
   }

@@ -7,6 +7,7 @@ import io.erda.client.connections.RegionMap;
 import io.erda.client.connections.Session;
 import io.erda.client.connections.WorkId;
 import io.erda.client.gets.GetErrors;
+import io.erda.client.operations.Outcomes;
 import io.erda.client.operations.Step;
 import io.erda.hashtable.Entry;
 import io.erda.logstore.ObjectLayout;
@@ -59,8 +60,8 @@ public final class Scan extends KeyWordLookUp {
   /** Bytes of the key, or {@link #END}. */
   public int keyLength;
 
-  public Scan(ClientContext context, Connections connections, Listener listener, int slot) {
-    super(context, connections, listener, slot);
+  public Scan(ClientContext context, Connections connections, Outcomes outcomes, int slot) {
+    super(context, connections, outcomes, slot);
   }
 
   /** Begins a new iteration. REQUIRES: none is being run. */

@@ -15,19 +15,12 @@ import java.util.Objects;
  * once (queue full, no connection) is tried again in a later turn.
  */
 public abstract class Operation {
-  /** Is told of operations that begin and end. */
-  public interface Listener {
-    void opened();
-
-    void ended(Operation operation);
-  }
-
   /** After how many lost connections an operation still goes on. */
   private static final int SESSIONS_LOST_MAX = 3;
 
   protected final ClientContext context;
   protected final Connections connections;
-  private final Listener listener;
+  private final Outcomes outcomes;
 
   /** The number of its request's place in every session. */
   public final int slot;
@@ -69,10 +62,10 @@ public abstract class Operation {
    */
   private String tooLate;
 
-  protected Operation(ClientContext context, Connections connections, Listener listener, int slot) {
+  protected Operation(ClientContext context, Connections connections, Outcomes outcomes, int slot) {
     this.context = context;
     this.connections = connections;
-    this.listener = listener;
+    this.outcomes = outcomes;
     this.slot = slot;
   }
 
@@ -139,7 +132,7 @@ public abstract class Operation {
     patient = false;
     sessionsLost = 0;
     tooLate = null;
-    listener.opened();
+    outcomes.opened();
   }
 
   protected final void finish() {
@@ -147,7 +140,7 @@ public abstract class Operation {
     step = Step.DONE;
     stalled = false;
     session = null;
-    listener.ended(this);
+    outcomes.ended(this);
     onEnded();
   }
 

@@ -9,7 +9,7 @@ import java.lang.reflect.UndeclaredThrowableException;
  * and only between two steps of the client: so the client's state is consistent whatever the
  * handler does, submits or throws.
  */
-public final class Outcomes implements Operation.Listener {
+public final class Outcomes {
   /** Null for a blocking client, which examines its operations itself. */
   private final OperationHandler handler;
 
@@ -55,14 +55,14 @@ public final class Outcomes implements Operation.Listener {
     return some;
   }
 
-  @Override
-  public void opened() {
+  /** Notes that an operation begins. */
+  void opened() {
     active++;
     begun = true;
   }
 
-  @Override
-  public void ended(Operation operation) {
+  /** Notes that an operation has ended. */
+  void ended(Operation operation) {
     if (handler == null) {
       active--;
     } else {

@@ -28,8 +28,8 @@ public final class StatsQuery extends Operation {
   /** The head that the server is first asked to clean; −1 for all. */
   private int clean;
 
-  public StatsQuery(ClientContext context, Connections connections, Listener listener, int slot) {
-    super(context, connections, listener, slot);
+  public StatsQuery(ClientContext context, Connections connections, Outcomes outcomes, int slot) {
+    super(context, connections, outcomes, slot);
   }
 
   public void begin() {

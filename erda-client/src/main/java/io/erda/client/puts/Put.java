@@ -13,6 +13,7 @@ import io.erda.client.connections.Session;
 import io.erda.client.connections.WorkId;
 import io.erda.client.gets.GetErrors;
 import io.erda.client.operations.Operation;
+import io.erda.client.operations.Outcomes;
 import io.erda.client.operations.Step;
 import io.erda.hashtable.Entry;
 import io.erda.protocol.ErdaException;
@@ -95,8 +96,8 @@ public final class Put extends Operation {
   private int writeRefused;
 
   public Put(
-      ClientContext context, Connections connections, Listener listener, PutOrder turns, int slot) {
-    super(context, connections, listener, slot);
+      ClientContext context, Connections connections, Outcomes outcomes, PutOrder turns, int slot) {
+    super(context, connections, outcomes, slot);
     this.turns = turns;
     object = new PutObject(context);
   }
@@ -110,14 +111,14 @@ public final class Put extends Operation {
     object.build(key, value);
   }
 
-  /** Makes the put conditional: the key must have no value. To be called after {@link #build}. */
-  public void onlyIfAbsent() {
-    object.condition = Message.FLAG_IF_ABSENT;
+  /** As {@link #build}, for a put on the condition that the key has no value. */
+  public void buildIfAbsent(MemorySegment key, MemorySegment value) {
+    object.buildIfAbsent(key, value);
   }
 
-  /** Makes the put conditional: the key must have this value. To be called after {@link #build}. */
-  public void onlyIfEqual(MemorySegment expected) {
-    object.onlyIfEqual(expected);
+  /** As {@link #build}, for a put or a delete on the condition that the key has this value. */
+  public void buildIfEqual(MemorySegment key, MemorySegment expected, MemorySegment value) {
+    object.buildIfEqual(key, expected, value);
   }
 
   /** Ends the put as one whose condition does not hold. To be called instead of {@link #begin}. */
@@ -321,22 +322,24 @@ public final class Put extends Operation {
     return true;
   }
 
+  /**
+   * WRITEs the object to its place, and posts behind it what ends the put: the PUBLISH, or the READ
+   * that tells when an announced object is there.
+   */
   private void postWrite() {
-    if (!writeObject()) {
-      stall();
-      return;
-    }
-    step = Step.POST_PUBLISH;
-    postPublish();
-  }
-
-  /** WRITEs the object to its place. Returns false when the queue is full. */
-  private boolean writeObject() {
     write
         .id(WorkId.of(serial, slot))
         .local(object.region, PutObject.AT, object.padded)
         .remote(remoteKey, place);
-    return session.queuePair.post(write);
+    if (!session.queuePair.post(write)) {
+      stall();
+    } else if (announces) {
+      step = Step.POST_ROOT;
+      postRoot();
+    } else {
+      step = Step.POST_PUBLISH;
+      postPublish();
+    }
   }
 
   private void postPublish() {
@@ -384,15 +387,6 @@ public final class Put extends Operation {
     step = Step.ANNOUNCED;
   }
 
-  private void postAnnouncedWrite() {
-    if (!writeObject()) {
-      stall();
-      return;
-    }
-    step = Step.POST_ROOT;
-    postRoot();
-  }
-
   /** READs the root's first word behind the object. */
   private void postRoot() {
     readRoot
@@ -427,10 +421,9 @@ public final class Put extends Operation {
     stalled = false;
     switch (step) {
       case WAIT_PLACE -> takePlace();
-      case POST_WRITE -> postWrite();
+      case POST_WRITE, POST_ANNOUNCED_WRITE -> postWrite();
       case POST_PUBLISH -> postPublish();
       case POST_ANNOUNCE -> postAnnounce();
-      case POST_ANNOUNCED_WRITE -> postAnnouncedWrite();
       case POST_ROOT -> postRoot();
       case POST_ERASE -> postErase();
       default -> restart();
@@ -480,7 +473,7 @@ public final class Put extends Operation {
       return;
     }
     step = Step.POST_ANNOUNCED_WRITE;
-    postAnnouncedWrite();
+    postWrite();
     // Only now: while an announcement waits at the server its lease must not end.
     placed();
   }

@@ -86,8 +86,15 @@ final class PutObject {
     faults.surface();
   }
 
-  /** Makes the put conditional: the key must have this value. To be called after {@link #build}. */
-  void onlyIfEqual(MemorySegment expected) {
+  /** As {@link #build}, on the condition that the key has no value. */
+  void buildIfAbsent(MemorySegment key, MemorySegment value) {
+    build(key, value);
+    condition = Message.FLAG_IF_ABSENT;
+  }
+
+  /** As {@link #build}, on the condition that the key has this value. */
+  void buildIfEqual(MemorySegment key, MemorySegment expected, MemorySegment value) {
+    build(key, value);
     condition = Message.FLAG_IF_EQUAL;
     expectedLength = Math.toIntExact(expected.byteSize());
     valueHash.compute(expected, 0, expectedLength);

@@ -110,7 +110,7 @@ final class Mutants {
               () ->
                   List.of(
                       defect(PUBLICATION, "check", "validBytes", "believe"),
-                      defect(PUT, "writeObject", "post", "writeLater"),
+                      defect(PUT, "postWrite", "post", "writeLater"),
                       beforeReturn(
                           PUT, "postPublish", code -> callDefect(code, "runLater", "()V")))),
           Mutant.of(
