@@ -8,6 +8,7 @@ import io.erda.protocol.Protocol;
 import io.erda.rdma.Device;
 import io.erda.rdma.DeviceProvider;
 import io.erda.rdma.Listener;
+import io.erda.rdma.RefusalListener;
 import io.erda.server.engine.service.ServerCore;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -121,11 +122,10 @@ public final class ErdaServer implements AutoCloseable {
     try {
       if (options.log() != null) {
         log = new ServerLog(options.log(), System::nanoTime, failures);
-        store.shm().onRefusal(log);
       }
       List<Serving.Port> ports = new ArrayList<>();
       String shm = data.resolve(Protocol.SHM_DIRECTORY).toString();
-      ports.add(new Serving.Port(store.shm(), listen(store.shm(), shm)));
+      ports.add(new Serving.Port(store.shm(), listen(store.shm(), shm, log, failures)));
       List<String> uris = new ArrayList<>();
       uris.add(new ErdaUri.Shm(data.toAbsolutePath()).toString());
       for (int i = 0; i < options.listening().size(); i++) {
@@ -134,11 +134,7 @@ public final class ErdaServer implements AutoCloseable {
           others.add(open(each, options));
         }
         Device device = others.get(i);
-        device.onFailure(failures::ended);
-        if (log != null) {
-          device.onRefusal(log);
-        }
-        Listener listener = listen(device, each.address());
+        Listener listener = listen(device, each.address(), log, failures);
         ports.add(new Serving.Port(device, listener));
         uris.add(each.scheme() + "://" + listener.address());
       }
@@ -198,9 +194,10 @@ public final class ErdaServer implements AutoCloseable {
     }
   }
 
-  private static Listener listen(Device device, String address) {
+  private static Listener listen(
+      Device device, String address, RefusalListener log, Failures failures) {
     try {
-      return device.listen(address);
+      return device.listen(address, log == null ? RefusalListener.NONE : log, failures::ended);
     } catch (IOException e) {
       throw cannotListen(address, e);
     }

@@ -14,6 +14,7 @@ import io.erda.rdma.DeviceStatistics;
 import io.erda.rdma.Listener;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.QueuePair;
+import io.erda.rdma.RefusalListener;
 import io.erda.verbs.ffm.FfmProvider;
 import io.erda.verbs.ffm.FfmVerbs;
 import io.erda.verbs.ffm.Waiter;
@@ -189,6 +190,13 @@ public final class VerbsDevice implements Device {
   }
 
   // Connections.
+
+  @Override
+  public Listener listen(String address, RefusalListener refusals, Consumer<Throwable> failures)
+      throws IOException {
+    onFailure = failures;
+    return listen(address);
+  }
 
   @Override
   public Listener listen(String address) throws IOException {
@@ -374,11 +382,6 @@ public final class VerbsDevice implements Device {
     if (elsewhere != null) {
       elsewhere.run();
     }
-  }
-
-  @Override
-  public void onFailure(Consumer<Throwable> listener) {
-    onFailure = listener;
   }
 
   @Override

@@ -57,6 +57,19 @@ public interface Device extends AutoCloseable {
   Listener listen(String address) throws IOException;
 
   /**
+   * As {@link #listen(String)}, and tells what the {@link Listener} does not.
+   *
+   * @param refusals is told of the peers that this device refuses by itself; of none by a device
+   *     whose listener decides about all peers
+   * @param failures gets the error that ended a thread of the device, in that thread: peers are not
+   *     answered any more then. Gets none from a device without threads
+   */
+  default Listener listen(String address, RefusalListener refusals, Consumer<Throwable> failures)
+      throws IOException {
+    return listen(address);
+  }
+
+  /**
    * Starts to connect; the queue pair reports {@link Opcode#CONNECT} when it is decided, {@link
    * Status#TIMEOUT} after {@code timeout}. Receives may be posted at once. On a device without a
    * thread of its own it goes on while the queue pair is polled.
@@ -142,20 +155,6 @@ public interface Device extends AutoCloseable {
   default Map<String, LongSupplier> figures() {
     return Map.of();
   }
-
-  /**
-   * Sets the listener that is told of the peers that this device refuses by itself; to be called
-   * before {@link #listen}. Has no effect on a device whose {@link Listener} decides about all
-   * peers.
-   */
-  default void onRefusal(RefusalListener listener) {}
-
-  /**
-   * Sets the listener that gets the error that ended a thread of the device, in that thread: peers
-   * are not answered any more then. To be called before {@link #listen}. Has no effect on a device
-   * without threads.
-   */
-  default void onFailure(Consumer<Throwable> listener) {}
 
   /** The bytes and messages that its queue pairs have moved so far. */
   DeviceStatistics statistics();

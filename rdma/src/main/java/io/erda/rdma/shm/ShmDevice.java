@@ -37,6 +37,7 @@ import java.nio.file.attribute.UserPrincipal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * The device between processes of one host. An address is a directory. A region is a mapped file;
@@ -131,12 +132,6 @@ public final class ShmDevice implements Device {
     }
   }
 
-  /** {@inheritDoc} This device reports no single peers: each of them is told the reason itself. */
-  @Override
-  public void onRefusal(RefusalListener wanted) {
-    told = wanted;
-  }
-
   RefusalListener told() {
     return told;
   }
@@ -151,6 +146,14 @@ public final class ShmDevice implements Device {
   @Override
   public Listener listen(String address) throws IOException {
     return listenAs(ShmSocket.user(Libc.effectiveUser()), address);
+  }
+
+  /** {@inheritDoc} This device reports no single peers: each of them is told the reason itself. */
+  @Override
+  public Listener listen(String address, RefusalListener refusals, Consumer<Throwable> failures)
+      throws IOException {
+    told = refusals;
+    return listen(address);
   }
 
   /** Listens as if this process were of the user {@code own}. */

@@ -151,9 +151,18 @@ public final class TcpServerDevice implements Device {
   /** {@inheritDoc} The address is HOST:PORT; port 0 takes a free one. */
   @Override
   public Listener listen(String address) throws IOException {
+    return listen(address, RefusalListener.NONE, error -> {});
+  }
+
+  @Override
+  public Listener listen(
+      String address, RefusalListener refusalListener, Consumer<Throwable> failures)
+      throws IOException {
     if (io != null) {
       throw new IOException("the device listens already");
     }
+    refusals.to(refusalListener);
+    onFailure = failures;
     if (bound == null) {
       bind(address);
     }
@@ -233,16 +242,6 @@ public final class TcpServerDevice implements Device {
     all.put("tcp.refused.accesses", () -> io.accessesRefused.get());
     all.put("tcp.io.cpu.ns", () -> io.cpuNs());
     return all;
-  }
-
-  @Override
-  public void onRefusal(RefusalListener listener) {
-    refusals.to(listener);
-  }
-
-  @Override
-  public void onFailure(Consumer<Throwable> listener) {
-    onFailure = listener;
   }
 
   /** Called last by an I/O thread that failed. */

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.erda.rdma.RefusalListener;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.security.NoSuchAlgorithmException;
@@ -47,8 +48,7 @@ final class BrokenTlsTest {
     TcpServerDevice device =
         TcpServerDevice.open(
             TcpOptions.of(System::nanoTime, new SecureRandom()).withTls(new Tls(broken, false)));
-    device.onFailure(failed::complete);
-    device.listen(address);
+    device.listen(address, RefusalListener.NONE, failed::complete);
     return device;
   }
 

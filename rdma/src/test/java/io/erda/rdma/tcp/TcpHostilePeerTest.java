@@ -50,13 +50,16 @@ final class TcpHostilePeerTest {
 
   private void open(TcpOptions server, TcpOptions client) throws IOException {
     fixture = new TcpFixture(server, client);
-    fixture
-        .server()
-        .onRefusal((peer, figure, why) -> {
-          assertTrue(peer.startsWith("127.0.0.1:"), peer);
-          refused.add(figure + ": " + why);
-        });
-    listener = fixture.server().listen(fixture.address());
+    listener =
+        fixture
+            .server()
+            .listen(
+                fixture.address(),
+                (peer, figure, why) -> {
+                  assertTrue(peer.startsWith("127.0.0.1:"), peer);
+                  refused.add(figure + ": " + why);
+                },
+                error -> {});
   }
 
   @AfterEach

@@ -66,11 +66,19 @@ final class TlsTest {
     return PLAIN.withTls(Tls.client(trusted.certificate()));
   }
 
+  private Listener listen(TcpFixture fixture) throws IOException {
+    return fixture
+        .server()
+        .listen(
+            fixture.address(),
+            (peer, figure, why) -> refused.add(figure + ": " + why),
+            error -> {});
+  }
+
   /** Connects, moves bytes to and fro, and returns the status of connecting. */
   private int run(TcpOptions ofServer, TcpOptions ofClient) throws IOException {
     try (TcpFixture fixture = new TcpFixture(ofServer, ofClient)) {
-      fixture.server().onRefusal((peer, figure, why) -> refused.add(figure + ": " + why));
-      Listener listener = fixture.server().listen(fixture.address());
+      Listener listener = listen(fixture);
       DeviceFixture.ServerMemory there = fixture.serverMemory(1 << 20);
       MemoryRegion region =
           fixture
@@ -199,8 +207,7 @@ final class TlsTest {
   @Test
   void otherProtocolsAreRefusedAndCounted() throws IOException {
     try (TcpFixture fixture = new TcpFixture(server(ours), PLAIN)) {
-      fixture.server().onRefusal((peer, figure, why) -> refused.add(figure + ": " + why));
-      fixture.server().listen(fixture.address());
+      listen(fixture);
       byte[] noise = new byte[100_000];
       new Random(6).nextBytes(noise);
       byte[] record = {22, 3, 1, 0, 5, 1, 0, 0, 1, 0};

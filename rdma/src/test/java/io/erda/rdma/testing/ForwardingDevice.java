@@ -54,6 +54,12 @@ public abstract class ForwardingDevice implements Device {
   }
 
   @Override
+  public Listener listen(String address, RefusalListener refusals, Consumer<Throwable> failures)
+      throws IOException {
+    return device.listen(address, refusals, failures);
+  }
+
+  @Override
   public QueuePair connect(String address, MemorySegment privateData, Duration timeout) {
     return device.connect(address, privateData, timeout);
   }
@@ -111,16 +117,6 @@ public abstract class ForwardingDevice implements Device {
   @Override
   public int strangers() {
     return device.strangers();
-  }
-
-  @Override
-  public void onRefusal(RefusalListener listener) {
-    device.onRefusal(listener);
-  }
-
-  @Override
-  public void onFailure(Consumer<Throwable> listener) {
-    device.onFailure(listener);
   }
 
   @Override
