@@ -118,14 +118,15 @@ public final class ErdaServer implements AutoCloseable {
       Path data, OpenedStore store, List<Device> others, ServerOptions options) {
     Failures failures = new Failures();
     ServerLog log = null;
-    Serving serving = null;
+    ServerAssembly assembly = null;
     try {
       if (options.log() != null) {
         log = new ServerLog(options.log(), System::nanoTime, failures);
       }
-      List<Serving.Port> ports = new ArrayList<>();
+      List<ServerAssembly.BoundDevice> ports = new ArrayList<>();
       String shm = data.resolve(Protocol.SHM_DIRECTORY).toString();
-      ports.add(new Serving.Port(store.shm(), listen(store.shm(), shm, log, failures)));
+      ports.add(
+          new ServerAssembly.BoundDevice(store.shm(), listen(store.shm(), shm, log, failures)));
       List<String> uris = new ArrayList<>();
       uris.add(new ErdaUri.Shm(data.toAbsolutePath()).toString());
       for (int i = 0; i < options.listening().size(); i++) {
@@ -135,11 +136,11 @@ public final class ErdaServer implements AutoCloseable {
         }
         Device device = others.get(i);
         Listener listener = listen(device, each.address(), log, failures);
-        ports.add(new Serving.Port(device, listener));
+        ports.add(new ServerAssembly.BoundDevice(device, listener));
         uris.add(each.scheme() + "://" + listener.address());
       }
-      serving =
-          new Serving(
+      assembly =
+          new ServerAssembly(
               options,
               store,
               new ServedDevices(store.shm(), others),
@@ -149,17 +150,17 @@ public final class ErdaServer implements AutoCloseable {
               failures,
               System::nanoTime,
               core -> core.figure("server.cpu.ns", ErdaServer::processCpuNs));
-      ServedStore served = serving.serve(store);
+      StoreService served = assembly.serve(store);
       ServerCore core = served.core();
       Steps steps = options.timed() ? new TimedSteps(core, System::nanoTime) : new Steps(core);
       if (log != null) {
         log.started(store, uris);
       }
-      ServerThread server = ServerThread.start(serving, served, steps, error -> {}, false);
-      return new ErdaServer(uris, store, server, serving.news, failures);
+      ServerThread server = ServerThread.start(assembly, served, steps, error -> {}, false);
+      return new ErdaServer(uris, store, server, assembly.news, failures);
     } catch (RuntimeException | Error e) {
-      if (serving != null) {
-        serving.watch.close();
+      if (assembly != null) {
+        assembly.watch.close();
       }
       others.forEach(Device::close);
       others.clear();

@@ -74,30 +74,30 @@ public final class ErdaStore implements AutoCloseable {
     OpenedStore store = OpenedStore.open(data, options, OpenedStore.Purpose.HOLD);
     EmbeddedNetwork network = new EmbeddedNetwork(System::nanoTime);
     EmbeddedDevice device = network.device(options.counted(), options.writeLatencyNs());
-    Serving serving = null;
+    ServerAssembly assembly = null;
     try {
       Listener listener = device.listen(ADDRESS);
-      serving = serving(store, device, listener, options, System::nanoTime, new Failures());
-      ServedStore served = serving.serve(store);
+      assembly = assembly(store, device, listener, options, System::nanoTime, new Failures());
+      StoreService served = assembly.serve(store);
       SharedSteps steps = new SharedSteps(served.core(), device::wakeup);
       ServerThread server =
           ServerThread.start(
-              serving, served, steps, error -> network.close(StepFailure.inWords(error)), true);
+              assembly, served, steps, error -> network.close(StepFailure.inWords(error)), true);
       device.onRing(steps::help);
       boolean publishesNow = device.isPlain() && !store.engine().waitsForDevice();
       return new ErdaStore(network, server, store, publishesNow ? steps : null);
     } catch (IOException | RuntimeException e) {
-      closeUnserved(serving, device, store);
+      closeUnserved(assembly, device, store);
       throw new ErdaException.Unusable("can't serve " + data + ": " + e.getMessage(), e);
     } catch (Error e) {
-      closeUnserved(serving, device, store);
+      closeUnserved(assembly, device, store);
       throw e;
     }
   }
 
-  private static void closeUnserved(Serving serving, Device device, OpenedStore store) {
-    if (serving != null) {
-      serving.watch.close();
+  private static void closeUnserved(ServerAssembly assembly, Device device, OpenedStore store) {
+    if (assembly != null) {
+      assembly.watch.close();
     }
     device.close();
     store.closeUnserved();
@@ -108,7 +108,7 @@ public final class ErdaStore implements AutoCloseable {
    *
    * @param nanoTime the clock of its core
    */
-  static Serving serving(
+  static ServerAssembly assembly(
       OpenedStore store,
       EmbeddedDevice device,
       Listener listener,
@@ -116,11 +116,11 @@ public final class ErdaStore implements AutoCloseable {
       LongSupplier nanoTime,
       Failures failures) {
     // The server's thread sleeps as soon as it is idle, so that callers do the work.
-    return new Serving(
+    return new ServerAssembly(
         options.withPollingNs(0),
         store,
         new ServedDevices(device, List.of()),
-        List.of(new Serving.Port(device, listener)),
+        List.of(new ServerAssembly.BoundDevice(device, listener)),
         store.shm() == null ? List.of() : List.of(store.shm()),
         null,
         failures,

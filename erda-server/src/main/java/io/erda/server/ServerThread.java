@@ -21,14 +21,14 @@ final class ServerThread implements AutoCloseable {
   /** How often a full file system is checked for room. */
   private static final long ROOM_LOOK_NS = 1_000_000_000L;
 
-  private final Serving serving;
+  private final ServerAssembly assembly;
   private final Steps steps;
   private final ServedDevices devices;
   private final Consumer<Throwable> failureListener;
 
   // Used only by the server's thread, once it runs.
 
-  private ServedStore served;
+  private StoreService served;
   private long nextRoomLookNs = System.nanoTime();
 
   private final Poller poller;
@@ -50,17 +50,20 @@ final class ServerThread implements AutoCloseable {
   private final boolean[] cutShort = new boolean[ending.size()];
 
   private ServerThread(
-      Serving serving, ServedStore served, Steps steps, Consumer<Throwable> failureListener) {
-    this.serving = serving;
+      ServerAssembly assembly,
+      StoreService served,
+      Steps steps,
+      Consumer<Throwable> failureListener) {
+    this.assembly = assembly;
     this.served = served;
     this.steps = steps;
-    this.devices = serving.devices;
+    this.devices = assembly.devices;
     this.failureListener = failureListener;
     this.poller =
         new Poller(
             System::nanoTime,
             Poller.DEFAULT_SPIN_NS,
-            serving.options.pollingNs(),
+            assembly.options.pollingNs(),
             new OtherCore()::take);
   }
 
@@ -74,15 +77,15 @@ final class ServerThread implements AutoCloseable {
    *     store
    */
   static ServerThread start(
-      Serving serving,
-      ServedStore served,
+      ServerAssembly assembly,
+      StoreService served,
       Steps steps,
       Consumer<Throwable> failureListener,
       boolean daemon) {
     boolean started = false;
     ServerThread server;
     try {
-      server = new ServerThread(serving, served, steps, failureListener);
+      server = new ServerThread(assembly, served, steps, failureListener);
       served.core().prepareFigures();
       Thread thread = new Thread(server::run, "erda-server");
       thread.setDaemon(daemon);
@@ -91,10 +94,10 @@ final class ServerThread implements AutoCloseable {
     } finally {
       if (!started) {
         served.endThreads();
-        serving.watch.close();
+        assembly.watch.close();
       }
     }
-    serving.failures.onFirst(() -> {
+    assembly.failures.onFirst(() -> {
       server.closing = true;
       server.devices.wakeup();
     });
@@ -156,7 +159,7 @@ final class ServerThread implements AutoCloseable {
         () -> askedFigures.end(),
         () -> steps.end(),
         () -> served.files().close(),
-        () -> serving.watch.close(),
+        () -> assembly.watch.close(),
         this::vouchForNoOther,
         this::endPublishing,
         this::tellFailure,
@@ -172,7 +175,7 @@ final class ServerThread implements AutoCloseable {
   private void endPublishing() {
     if (failure == null) {
       // A thread beside the server's may have failed: the store still ends in order.
-      failure = serving.failures.first();
+      failure = assembly.failures.first();
       served.core().finishPublishing();
     } else {
       served.core().breakOff();
@@ -198,7 +201,7 @@ final class ServerThread implements AutoCloseable {
   }
 
   private void tellWhatIsToBeMended() {
-    String loss = serving.watch.loss();
+    String loss = assembly.watch.loss();
     String readOnly = served.core().readOnlyReason();
     if (loss != null) {
       failure = lost(loss, failure);
@@ -236,7 +239,7 @@ final class ServerThread implements AutoCloseable {
   }
 
   private void sayEnd() {
-    ServerLog log = serving.log;
+    ServerLog log = assembly.log;
     if (log == null) {
       return;
     }
@@ -278,7 +281,7 @@ final class ServerThread implements AutoCloseable {
   }
 
   private ServerCore openedAgain() {
-    ServedStore before = served;
+    StoreService before = served;
     // Nothing may store in it, or make a file for it, during recovery.
     before.core().endConnections();
     before.endThreads();
@@ -286,7 +289,7 @@ final class ServerThread implements AutoCloseable {
     try {
       again = before.store().again();
       before.core().releasePorts();
-      served = serving.serve(again);
+      served = assembly.serve(again);
     } catch (ErdaException.Full | FailedStoreException e) {
       if (again != null) {
         again.engine().abandon();
@@ -295,8 +298,8 @@ final class ServerThread implements AutoCloseable {
       return before.core();
     }
     before.core().giveWay();
-    if (serving.log != null) {
-      serving.log.say(Level.INFO, "there is room again: puts and deletes go on");
+    if (assembly.log != null) {
+      assembly.log.say(Level.INFO, "there is room again: puts and deletes go on");
     }
     return served.core();
   }

@@ -4,10 +4,10 @@
  * StoreVerifier}).
  *
  * <p>The rooms of {@code engine} decide everything, without threads or clocks of their own; this
- * package is their wiring. Read {@code Serving} first, which makes a {@code ServerCore} and the
- * threads that work for it, then {@code ServerThread}, which drives it, and {@code OpenedStore}. In
- * an embedded store the callers take the server's steps ({@code SharedSteps}). Threads that take
- * work off the server's are {@code FileMaker}, {@code PageKeeper} and {@code SyncThreads}; {@code
- * DirectoryWatch} looks whether the store's name still leads to it.
+ * package is their wiring. Read {@code ServerAssembly} first, which makes a {@code ServerCore} and
+ * the threads that work for it, then {@code ServerThread}, which drives it, and {@code
+ * OpenedStore}. In an embedded store the callers take the server's steps ({@code SharedSteps}).
+ * Threads that take work off the server's are {@code FileMaker}, {@code PageKeeper} and {@code
+ * SyncThreads}; {@code DirectoryWatch} looks whether the store's name still leads to it.
  */
 package io.erda.server;

@@ -156,7 +156,7 @@ class CallersStepsTest {
       ServerCore core =
           new ServerCore(
               store.engine(),
-              Serving.serviceOptions(SMALL),
+              ServerAssembly.serviceOptions(SMALL),
               () -> {
                 if (fails.get()) {
                   throw new IllegalStateException("no time");

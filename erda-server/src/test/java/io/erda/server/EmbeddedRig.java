@@ -23,13 +23,13 @@ record EmbeddedRig(
     OpenedStore store = OpenedStore.open(data, options, OpenedStore.Purpose.HOLD);
     EmbeddedNetwork network = new EmbeddedNetwork(System::nanoTime);
     EmbeddedDevice device = network.device(false, 0);
-    Serving serving =
-        ErdaStore.serving(store, device, device.listen("erda"), options, clock, failures);
-    ServedStore served = serving.serve(store);
+    ServerAssembly assembly =
+        ErdaStore.assembly(store, device, device.listen("erda"), options, clock, failures);
+    StoreService served = assembly.serve(store);
     SharedSteps steps = new SharedSteps(served.core(), device::wakeup);
     ServerThread server =
         ServerThread.start(
-            serving, served, steps, e -> network.close(StepFailure.inWords(e)), true);
+            assembly, served, steps, e -> network.close(StepFailure.inWords(e)), true);
     device.onRing(steps::help);
     return new EmbeddedRig(store, network, steps, server);
   }

@@ -29,9 +29,9 @@ import io.erda.rdma.embedded.EmbeddedNetwork;
 import io.erda.rdma.testing.ForwardingDevice;
 import io.erda.server.engine.events.ServiceListener;
 import io.erda.server.engine.files.StoreGeometry;
+import io.erda.server.engine.service.CoreSurroundings;
 import io.erda.server.engine.service.ServerCore;
 import io.erda.server.engine.service.ServiceOptions;
-import io.erda.server.engine.service.Surroundings;
 import io.erda.server.engine.store.StoreEngine;
 import io.erda.server.engine.store.StoreFailures;
 import io.erda.server.engine.store.StoreOpening;
@@ -150,7 +150,7 @@ class FailedStoreTest {
     return new ServerCore(
         engine,
         new ServiceOptions(3, 1_000_000_000L, 4096, 0, cleaning),
-        Surroundings.NONE.withListener(listener).withFailing(toldOfFailures),
+        CoreSurroundings.NONE.withListener(listener).withFailing(toldOfFailures),
         () -> nowNs += 1000);
   }
 

@@ -22,9 +22,9 @@ import io.erda.rdma.embedded.EmbeddedNetwork;
 import io.erda.server.engine.events.ServiceListener;
 import io.erda.server.engine.files.StoreFiles;
 import io.erda.server.engine.files.StoreGeometry;
+import io.erda.server.engine.service.CoreSurroundings;
 import io.erda.server.engine.service.ServerCore;
 import io.erda.server.engine.service.ServiceOptions;
-import io.erda.server.engine.service.Surroundings;
 import io.erda.server.engine.store.StoreEngine;
 import io.erda.server.engine.store.StoreOpening;
 import java.io.IOException;
@@ -54,7 +54,7 @@ class FailingCallsTest {
         new ServerCore(
             StoreOpening.open(directory, STORE, new Random(1)),
             new ServiceOptions(3, 1_000_000_000L, 4096, 0, cleaning),
-            Surroundings.NONE.withListener(
+            CoreSurroundings.NONE.withListener(
                 new ServiceListener() {
                   @Override
                   public void leftBehind(String what) {

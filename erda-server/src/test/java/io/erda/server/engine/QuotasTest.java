@@ -16,10 +16,10 @@ import io.erda.rdma.embedded.EmbeddedNetwork;
 import io.erda.server.engine.events.ServiceListener;
 import io.erda.server.engine.files.StoreGeometry;
 import io.erda.server.engine.files.TableGrowthOptions;
+import io.erda.server.engine.service.CoreSurroundings;
 import io.erda.server.engine.service.Limits;
 import io.erda.server.engine.service.ServerCore;
 import io.erda.server.engine.service.ServiceOptions;
-import io.erda.server.engine.service.Surroundings;
 import io.erda.server.engine.store.StoreEngine;
 import io.erda.server.engine.store.StoreOpening;
 import java.io.IOException;
@@ -58,7 +58,7 @@ class QuotasTest {
             engine,
             new ServiceOptions(
                 128, 1L << 50, 4096, 0, CleanerOptions.NEVER, limits, TableGrowthOptions.DEFAULT),
-            Surroundings.NONE.withListener(
+            CoreSurroundings.NONE.withListener(
                 new ServiceListener() {
                   @Override
                   public void overQuota(String why, int clientId, String peer) {

@@ -19,9 +19,9 @@ import io.erda.rdma.embedded.EmbeddedDevice;
 import io.erda.rdma.embedded.EmbeddedNetwork;
 import io.erda.server.engine.files.StoreGeometry;
 import io.erda.server.engine.files.TableGrowthOptions;
+import io.erda.server.engine.service.CoreSurroundings;
 import io.erda.server.engine.service.ServerCore;
 import io.erda.server.engine.service.ServiceOptions;
-import io.erda.server.engine.service.Surroundings;
 import io.erda.server.engine.store.StoreOpening;
 import io.erda.server.engine.tables.Tables;
 import java.io.IOException;
@@ -97,7 +97,7 @@ class SlowDeviceTest {
         new ServerCore(
             StoreOpening.open(new NotedDrains(directory), StoreHarness.TINY, new Random(1)),
             new ServiceOptions(8, 1L << 50, 4096, 0, CleanerOptions.NEVER).withGrowth(growth),
-            Surroundings.NONE.withSyncs(syncs),
+            CoreSurroundings.NONE.withSyncs(syncs),
             () -> nowNs += 100);
     core.listen(serverDevice, serverDevice.listen("erda"));
     client = connect();

@@ -18,9 +18,9 @@ import io.erda.server.engine.files.StoreGeometry;
 import io.erda.server.engine.files.StoreWishes;
 import io.erda.server.engine.files.TableGrowthOptions;
 import io.erda.server.engine.inspection.StoreInspection;
+import io.erda.server.engine.service.CoreSurroundings;
 import io.erda.server.engine.service.ServerCore;
 import io.erda.server.engine.service.ServiceOptions;
-import io.erda.server.engine.service.Surroundings;
 import io.erda.server.engine.store.StoreEngine;
 import io.erda.server.engine.store.StoreOpening;
 import io.erda.server.engine.tables.TableGrowth;
@@ -232,7 +232,7 @@ public final class ErdaUnderTest implements StoreUnderTest {
     engine = StoreOpening.open(directory, geometry, wishes(directory), wanted, random);
     ServiceOptions growing = service.withGrowth(growthOptions(random));
     new StoreInspection(engine, findings::accept).run();
-    Surroundings surroundings = Surroundings.NONE.withAbandoned(abandoned);
+    CoreSurroundings surroundings = CoreSurroundings.NONE.withAbandoned(abandoned);
     if (engine.tables().memory().visibleBeforeDurable() && random.nextBoolean()) {
       surroundings = surroundings.withSyncs(new SimulatedSyncs(nanoTime, random));
     }

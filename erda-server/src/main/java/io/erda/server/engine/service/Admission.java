@@ -21,7 +21,7 @@ final class Admission {
   private final ServiceOptions options;
   private final Ports ports;
   private final Connections connections;
-  private final Requests requests;
+  private final RequestDispatch requests;
   private final Leases leases;
   private final Answers answers;
   private final ServiceListener told;
@@ -43,7 +43,7 @@ final class Admission {
       ServiceOptions options,
       Ports ports,
       Connections connections,
-      Requests requests,
+      RequestDispatch requests,
       Leases leases,
       Answers answers,
       ServiceListener told) {

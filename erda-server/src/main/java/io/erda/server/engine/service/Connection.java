@@ -61,7 +61,7 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
   /** Size of the next extent of each head, bytes; grows from one object up by doubling. */
   final int[] extentBytes;
 
-  private final Requests requests;
+  private final RequestDispatch requests;
   private final Leases leases;
   private final Claims claims;
   private final MessageBuffers messageBuffers;
@@ -100,7 +100,7 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
   private boolean closed;
 
   Connection(
-      Requests requests,
+      RequestDispatch requests,
       Leases leases,
       Port port,
       QueuePair queuePair,

@@ -64,7 +64,7 @@ public final class ServerCore implements AutoCloseable {
   private final Admission admission;
   private final Publishing publishing;
   private final Announcing announcing;
-  private final Requests requests;
+  private final RequestDispatch requests;
   private final Answers answers;
   private final Figures figures = new Figures();
   private final ServiceListener told;
@@ -81,14 +81,14 @@ public final class ServerCore implements AutoCloseable {
 
   /** Serves an opened store, alone; {@link #listen} makes it reachable. */
   public ServerCore(StoreEngine engine, ServiceOptions options, LongSupplier nanoTime) {
-    this(engine, options, Surroundings.NONE, nanoTime);
+    this(engine, options, CoreSurroundings.NONE, nanoTime);
   }
 
   /** Serves an opened store; {@link #listen} makes it reachable. */
   public ServerCore(
       StoreEngine engine,
       ServiceOptions options,
-      Surroundings surroundings,
+      CoreSurroundings surroundings,
       LongSupplier nanoTime) {
     this(engine, options, surroundings, nanoTime, UnaryOperator.identity());
   }
@@ -101,7 +101,7 @@ public final class ServerCore implements AutoCloseable {
   public ServerCore(
       StoreEngine engine,
       ServiceOptions options,
-      Surroundings surroundings,
+      CoreSurroundings surroundings,
       LongSupplier nanoTime,
       UnaryOperator<Entries> overEntries) {
     this.engine = engine;
@@ -155,7 +155,7 @@ public final class ServerCore implements AutoCloseable {
             options.cleaning());
     this.announcing = new Announcing(engine, writer, failures, refusals);
     this.requests =
-        new Requests(
+        new RequestDispatch(
             engine.putMode(),
             engine.log().geometry().heads(),
             options.cleaning().enabled(),

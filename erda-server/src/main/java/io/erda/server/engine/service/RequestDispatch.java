@@ -13,7 +13,7 @@ import java.lang.foreign.MemorySegment;
  * <p>Requests of one step are published as one batch, so a request that is not to be published has
  * the collected ones published first.
  */
-final class Requests {
+final class RequestDispatch {
   /** How long after a request further ones are expected. */
   private static final long BUSY_NS = 100_000;
 
@@ -46,7 +46,7 @@ final class Requests {
    * @param heads of the store
    * @param cleans whether the log is cleaned
    */
-  Requests(
+  RequestDispatch(
       PutMode mode,
       int heads,
       boolean cleans,

@@ -7,7 +7,7 @@ import io.erda.server.engine.service.ServerCore;
  *
  * @param syncs null when puts do not wait for a device
  */
-record ServedStore(OpenedStore store, ServerCore core, FileThreads files, SyncThreads syncs) {
+record StoreService(OpenedStore store, ServerCore core, FileThreads files, SyncThreads syncs) {
   /** Ends the threads. Idempotent. A store that is full goes on without them. */
   void endThreads() {
     files.close();

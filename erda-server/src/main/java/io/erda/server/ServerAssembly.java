@@ -7,10 +7,10 @@ import io.erda.rdma.Listener;
 import io.erda.server.engine.events.ServiceListener;
 import io.erda.server.engine.files.TableGrowthOptions;
 import io.erda.server.engine.publishing.Syncs;
+import io.erda.server.engine.service.CoreSurroundings;
 import io.erda.server.engine.service.Limits;
 import io.erda.server.engine.service.ServerCore;
 import io.erda.server.engine.service.ServiceOptions;
-import io.erda.server.engine.service.Surroundings;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -19,9 +19,9 @@ import java.util.function.LongSupplier;
  * What a server is made of beside its thread, and how it serves a store with that. Owns devices,
  * watch and log.
  */
-final class Serving {
+final class ServerAssembly {
   /** A device on which a store is served, and its listener. */
-  record Port(Device device, Listener listener) {}
+  record BoundDevice(Device device, Listener listener) {}
 
   final ServerOptions options;
   final ServedDevices devices;
@@ -35,7 +35,7 @@ final class Serving {
   /** Ends the server when a thread beside it failed. */
   final Failures failures;
 
-  private final List<Port> ports;
+  private final List<BoundDevice> ports;
   private final List<Device> abandoned;
   private final LongSupplier nanoTime;
   private final Consumer<ServerCore> figures;
@@ -49,11 +49,11 @@ final class Serving {
    * @param nanoTime the clock of cores
    * @param figures adds further figures to a core
    */
-  Serving(
+  ServerAssembly(
       ServerOptions options,
       OpenedStore store,
       ServedDevices devices,
-      List<Port> ports,
+      List<BoundDevice> ports,
       List<Device> abandoned,
       ServerLog log,
       Failures failures,
@@ -78,14 +78,14 @@ final class Serving {
    *
    * @throws ErdaException.Unusable when a device does not take the store's memory
    */
-  ServedStore serve(OpenedStore store) {
+  StoreService serve(OpenedStore store) {
     FileThreads files = null;
     SyncThreads syncs = null;
     boolean done = false;
     try {
       files = new FileThreads(store.engine().log().geometry().heads(), failures);
       syncs = store.engine().waitsForDevice() ? new SyncThreads(devices::wakeup, failures) : null;
-      ServedStore served = new ServedStore(store, core(store, files, syncs), files, syncs);
+      StoreService served = new StoreService(store, core(store, files, syncs), files, syncs);
       done = true;
       return served;
     } finally {
@@ -103,7 +103,7 @@ final class Serving {
         new ServerCore(
             store.engine(),
             serviceOptions(options),
-            new Surroundings(
+            new CoreSurroundings(
                 files,
                 syncs == null ? Syncs.AT_ONCE : syncs,
                 watch::loss,
@@ -111,7 +111,7 @@ final class Serving {
                 news,
                 abandoned),
             nanoTime);
-    for (Port each : ports) {
+    for (BoundDevice each : ports) {
       listen(core, each.device(), each.listener());
       each.device().figures().forEach(core::figure);
     }

@@ -21,7 +21,7 @@ import java.util.function.Supplier;
  * @param abandoned devices that the store is not served on, where clients of earlier servers may
  *     live
  */
-public record Surroundings(
+public record CoreSurroundings(
     FileWork files,
     Syncs syncs,
     Supplier<String> loss,
@@ -29,8 +29,8 @@ public record Surroundings(
     StoreFailures.Listener failing,
     List<Device> abandoned) {
   /** The server's thread does all work, and nobody is told. */
-  public static final Surroundings NONE =
-      new Surroundings(
+  public static final CoreSurroundings NONE =
+      new CoreSurroundings(
           FileWork.AT_ONCE,
           Syncs.AT_ONCE,
           () -> null,
@@ -38,23 +38,23 @@ public record Surroundings(
           StoreFailures.Listener.NONE,
           List.of());
 
-  public Surroundings {
+  public CoreSurroundings {
     abandoned = List.copyOf(abandoned);
   }
 
-  public Surroundings withSyncs(Syncs other) {
-    return new Surroundings(files, other, loss, listener, failing, abandoned);
+  public CoreSurroundings withSyncs(Syncs other) {
+    return new CoreSurroundings(files, other, loss, listener, failing, abandoned);
   }
 
-  public Surroundings withListener(ServiceListener other) {
-    return new Surroundings(files, syncs, loss, other, failing, abandoned);
+  public CoreSurroundings withListener(ServiceListener other) {
+    return new CoreSurroundings(files, syncs, loss, other, failing, abandoned);
   }
 
-  public Surroundings withFailing(StoreFailures.Listener other) {
-    return new Surroundings(files, syncs, loss, listener, other, abandoned);
+  public CoreSurroundings withFailing(StoreFailures.Listener other) {
+    return new CoreSurroundings(files, syncs, loss, listener, other, abandoned);
   }
 
-  public Surroundings withAbandoned(List<Device> other) {
-    return new Surroundings(files, syncs, loss, listener, failing, other);
+  public CoreSurroundings withAbandoned(List<Device> other) {
+    return new CoreSurroundings(files, syncs, loss, listener, failing, other);
   }
 }
