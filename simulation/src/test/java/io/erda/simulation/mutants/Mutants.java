@@ -582,7 +582,7 @@ final class Mutants {
           Mutant.of(
               "map from the files leaves the new table out",
               "who reads the files looks at the old table alone",
-              () -> List.of(constant("client.files.Answers", "map", "resizing", 0))),
+              () -> List.of(constant("client.files.FileAnswers", "map", "resizing", 0))),
           Mutant.of(
                   "files are read before recovery",
                   "who reads the files does not look whether the machine was started anew",
