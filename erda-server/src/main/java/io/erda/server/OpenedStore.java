@@ -15,7 +15,9 @@ import io.erda.pmem.NoRoomToStoreException;
 import io.erda.pmem.OpenDirectory;
 import io.erda.pmem.OutOfSpaceException;
 import io.erda.pmem.StoreCounter;
+import io.erda.pmem.UnwritableFileSystemException;
 import io.erda.pmem.WriteDelay;
+import io.erda.pmem.libc.Errno;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Promise;
 import io.erda.protocol.Protocol;
@@ -33,6 +35,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
@@ -247,8 +250,20 @@ record OpenedStore(
           "permission denied: " + denied.getFile() + ofAnotherUser(Path.of(denied.getFile()));
       case FileAlreadyExistsException exists -> "not a directory: " + exists.getFile();
       case NoSuchFileException missing -> "no such file or directory: " + missing.getFile();
+      case FileSystemException unwritable when isUnwritable(unwritable) ->
+          unwritable.getFile()
+              + " is on a file system that is read-only, as it was mounted or since it failed ("
+              + unwritable.getReason()
+              + "): remount it, or use another directory; what is there can be read with ?read-only"
+              + " behind the URI";
       default -> FileErrors.inWords(e);
     };
+  }
+
+  /** Whether it is EROFS, for which the JDK has no type. */
+  private static boolean isUnwritable(FileSystemException e) {
+    return e instanceof UnwritableFileSystemException
+        || Errno.EROFS.words().equals(e.getReason());
   }
 
   /**

@@ -102,6 +102,35 @@ class OpenedStoreTest {
         "permission denied: " + own, OpenedStore.reason(new AccessDeniedException(own.toString())));
   }
 
+  /** A store that is there, and one that would be made. */
+  @Test
+  void aFileSystemThatIsReadOnlyIsCalledSo() throws Exception {
+    ErdaStore.open(data.resolve("store"), SMALL).close();
+    Path mounted = Files.createDirectory(data.resolve("mounted"));
+    Assumptions.assumeTrue(
+        run("mount", "--bind", data.toString(), mounted.toString()), "nothing can be mounted here");
+    try {
+      assertTrue(run("mount", "-o", "remount,bind,ro", data.toString(), mounted.toString()));
+      for (String name : List.of("store", "new")) {
+        Path directory = mounted.resolve(name);
+        String said =
+            refusal(ErdaException.Unusable.class, () -> ErdaStore.open(directory, SMALL).close());
+        assertTrue(
+            said.startsWith(
+                "can't open %s: %s is on a file system that is read-only"
+                    .formatted(directory, directory)),
+            said);
+        assertTrue(said.contains("Read-only file system"), said);
+      }
+    } finally {
+      run("umount", mounted.toString());
+    }
+  }
+
+  private static boolean run(String... command) throws Exception {
+    return new ProcessBuilder(command).inheritIO().start().waitFor() == 0;
+  }
+
   private static String refusal(Class<? extends ErdaException> type, Runnable opening) {
     String message = assertThrows(type, opening::run).getMessage();
     assertFalse(message.contains("\n"), message);
