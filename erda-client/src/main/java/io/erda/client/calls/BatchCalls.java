@@ -257,7 +257,7 @@ public final class BatchCalls {
       thrown = e;
       return;
     }
-    // The key that was begun with is no longer the next one.
+    // The exception skipped the loop's step to the next key.
     next++;
     Put put = puts[begun++];
     if (put.active()) {

@@ -48,8 +48,8 @@ public final class ClientCore {
 
   /**
    * @param depth how many gets, and as many puts, are in flight at most
-   * @param handler is told how operations end; null when the caller examines the operations itself,
-   *     and then there is one get and one put before {@link #makeAll}
+   * @param handler is told how operations end; null when the caller examines the operations itself.
+   *     A client without a handler has one get and one put until {@link #makeAll} makes the others.
    */
   public ClientCore(ClientContext context, int depth, OperationHandler handler) {
     ErdaException.prepare();
@@ -337,9 +337,9 @@ public final class ClientCore {
   }
 
   /**
-   * Fetches the map now and then while puts wait for space of the log: the only space may be a
-   * cleaned region, whose file is reused only when every client has left it, and this client has
-   * not heard of the cleaning.
+   * Fetches the map now and then while puts wait for space of the log. The only space may be the
+   * file of a cleaned region, which the server reuses only when every client has left the region.
+   * This client leaves it when a new map tells of the cleaning.
    */
   private void hearOfRoom(long now) {
     if (now - roomLookedNs < ROOM_LOOK_NS) {

@@ -44,7 +44,7 @@ public final class Confinement {
     }
   }
 
-  /** The thread that owns the client; null when the next one that enters will. */
+  /** The thread that owns the client; null when the next thread that enters becomes the owner. */
   @SuppressWarnings("unused") // through OWNER
   private Thread owner = Thread.currentThread();
 

@@ -204,8 +204,7 @@ public final class Connections {
       connecting = reader(next.failure(), listener);
       return;
     }
-    // A session that got ready and broke in the same poll has a reason for its end, but no reason
-    // that prevented it.
+    // A session that became ready and broke in the same poll has a reason(), but no failure().
     connectFailure =
         next.insteadOf != null
             ? next.insteadOf

@@ -23,7 +23,10 @@ final class MapFetch {
   private final LogGeometry geometry;
   private boolean fetching;
 
-  /** Nothing could be sent, and no page is awaited whose arrival would start another try. */
+  /**
+   * Whether no request could be sent while no page is awaited, so that a later turn has to try
+   * again.
+   */
   private boolean deferred;
 
   /** The map of the epoch of the first page that came; null before it. */

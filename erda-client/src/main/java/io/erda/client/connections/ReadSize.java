@@ -21,7 +21,8 @@ public final class ReadSize {
   }
 
   /**
-   * How much to READ into {@code capacity} bytes, of an object that has at most {@code room} bytes.
+   * The length of the first READ of an object that has at most {@code room} bytes, into a buffer of
+   * {@code capacity} bytes.
    */
   public int within(int capacity, long room) {
     return (int) Math.min(Math.min(bytes, capacity), room);

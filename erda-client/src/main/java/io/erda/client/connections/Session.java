@@ -62,8 +62,8 @@ public final class Session implements CompletionHandler {
   public final Requests requests;
 
   /**
-   * Why there is no connection with the server, when this one reads the store's files instead; null
-   * for a connection with a server.
+   * The error that prevented a connection with the server, so that this session reads the store's
+   * files; null for a session with a server.
    */
   final ErdaException insteadOf;
 
@@ -348,8 +348,8 @@ public final class Session implements CompletionHandler {
     } else if (type == Message.MAP) {
       publishMap(mapFetch.onPage(requests.askedIn(slot), result, memory, base, byteLength));
     }
-    // Neither the answer to an END, which may say that the extent was unknown, nor that to a LEFT
-    // matters.
+    // The client ignores the answers to END, which may say that the extent was unknown, and to
+    // LEFT.
     requests.postReceive(receive);
   }
 
@@ -385,7 +385,7 @@ public final class Session implements CompletionHandler {
           Status.SECRET,
           Status.INCOMPATIBLE,
           Status.ENCRYPTION -> {
-        // Waiting does not help against any of these.
+        // Another attempt would be refused in the same way, so no operation waits for one.
         String text = "no connection to " + context.address() + ": " + why(status) + more();
         state.failWith(new ErdaException.Refused(text), text);
       }

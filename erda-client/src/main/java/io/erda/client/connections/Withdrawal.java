@@ -4,9 +4,9 @@ import io.erda.rdma.Claims;
 import java.util.function.LongSupplier;
 
 /**
- * The end of a session for its requests that were sent and not answered. Making it takes back the
- * requests that the server has not taken; for those that it has taken the client waits for the
- * answer, for a bounded time.
+ * The end of a session for its requests that were sent and not answered. The constructor takes back
+ * the requests that the server has not taken. The client waits for the answers to the requests that
+ * the server has taken, but only for a bounded time.
  */
 final class Withdrawal {
   /** How long a running server may take to answer the requests that it has taken. */

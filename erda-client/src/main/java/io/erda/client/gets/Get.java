@@ -32,9 +32,9 @@ import java.lang.foreign.MemorySegment;
  * after the move and the new place before it. The structure counter is odd exactly while that
  * happens, and grows. So nothing moved during a neighbourhood READ when one root READ executed
  * before it and one executed after it both show the same even counter. The root posted with the
- * neighbourhood executes after it, because READs of a queue pair execute in order. The root READ
- * before it may belong to any earlier look-up on this queue pair, if its completion was seen before
- * the neighbourhood was posted. The counter can't have left that value in between and come back. (A
+ * neighbourhood executes after it, because READs of a queue pair execute in order. The earlier root
+ * READ may be that of any look-up on this queue pair whose completion was seen before the
+ * neighbourhood was posted. The counter can't have left that value in between and come back. (A
  * restart of the server keeps the counter growing, and shows in the incarnation.) Thus one round
  * trip is enough while nothing moves. A single entry that is emptied or filled meanwhile needs no
  * counter: each is one store, and the key was absent at an instant between the begin of the READ
@@ -98,7 +98,10 @@ public final class Get extends ReadOperation {
 
   private int candidate;
 
-  /** Whether this look-up confirms the result of the one before. */
+  /**
+   * Whether this look-up repeats the previous one to confirm its result: see {@link
+   * PendingVersions}.
+   */
   private boolean confirming;
 
   private int head;

@@ -7,9 +7,10 @@ import java.util.Arrays;
 
 /**
  * The pending words that one look-up of a get or an iteration found, in a store whose puts announce
- * first: there the newest version of a pending word counts when it is whole, else the one before it
- * (Erda paper, section 4.2). A conclusion from it holds if the words are the same afterwards and no
- * word was judged meanwhile: decision "Announce first".
+ * first. In such a store the reader takes the newest version of a pending word when its object is
+ * whole, else the version before it (Erda paper, section 4.2). The reader's result is valid if a
+ * second look-up finds the same words, and no word was judged in between: decision "Announce
+ * first".
  *
  * <p>Reused for the next look-up; allocates nothing.
  */

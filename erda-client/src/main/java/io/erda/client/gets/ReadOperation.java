@@ -17,8 +17,9 @@ public abstract class ReadOperation extends Operation {
   private static final int READ_ERRORS_MAX = 4;
 
   /**
-   * READs of one operation that may be flushed although READs should outlive the server: the first
-   * may have been under way when the connection ended, a further one shows that READs do not go on.
+   * How many flushed READs an operation accepts on a device whose READs should outlive the server.
+   * The first READ may have been under way when the connection ended; another one shows that READs
+   * do not go on.
    */
   private static final int LOST_READS_MAX = 1;
 

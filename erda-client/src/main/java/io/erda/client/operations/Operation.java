@@ -29,7 +29,7 @@ public abstract class Operation {
   protected final Connections connections;
   private final Listener listener;
 
-  /** The number of its request's place in every session. */
+  /** The message slot that this operation's request uses in every session. */
   public final int slot;
 
   public Step step = Step.IDLE;
@@ -40,7 +40,10 @@ public abstract class Operation {
   public long token;
   public ErdaException error;
 
-  /** Meaningful once {@link #stamped}: the clock is read only for operations that wait. */
+  /**
+   * The time at which the operation times out; valid only once {@link #stamped}. An operation that
+   * ends at once gets none, so that it costs no reading of the clock.
+   */
   public long deadlineNs;
 
   public boolean stamped;
@@ -56,8 +59,8 @@ public abstract class Operation {
   public boolean patient;
 
   /**
-   * The number of attempts to connect when the operation began to wait: their failures do not end
-   * it.
+   * The number of attempts to connect when the operation began to wait. An attempt that had begun
+   * by then does not end the operation when it fails.
    */
   public long attemptsBefore;
 
@@ -109,7 +112,7 @@ public abstract class Operation {
     return true;
   }
 
-  /** Whether a session whose server is gone suffices for what this operation waits for. */
+  /** Whether the operation can finish its current step with a session whose server is gone. */
   protected boolean outlives(Session lost) {
     return false;
   }
