@@ -47,10 +47,10 @@ final class FirstStart {
   }
 
   /**
-   * Removes the directories that were made, if they are empty, and the files made in the innermost
-   * one, which is still locked and has no open file: another process that locks it later sees that
-   * it has no name. A kill in between leaves an empty store or an interrupted creation, over which
-   * the next start makes a store.
+   * Removes the store's files, if this start made the store, and then the directories that it made,
+   * if they are empty. The store's directory is still locked and has no open file; another process
+   * that locks it later sees that it has no name any more. A kill in between leaves an empty store
+   * or an interrupted creation, and the next start makes a store in its place.
    */
   void undo(MemoryDirectory directory, OpenDirectory place) {
     if (makesStore) {

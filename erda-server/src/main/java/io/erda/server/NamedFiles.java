@@ -21,8 +21,9 @@ final class NamedFiles extends ForwardingDirectory {
   private final OpenDirectory place;
 
   /**
-   * The inode of each file. A name is in the map only while it names the file: it is added after
-   * the file gets the name, and removed before the file loses it.
+   * The inode of each file. The store adds a name to the map after it has given the name to the
+   * file, and removes it before it takes the name away. So a name in the map that leads to no file,
+   * or to another one, was changed by somebody else.
    */
   private final Map<String, Long> inodes = new ConcurrentHashMap<>();
 

@@ -181,9 +181,9 @@ record OpenedStore(
   }
 
   /**
-   * Takes over {@code shm/}. Returns null when no client was ever served here and none will be, and
-   * the mark that the store is in use can't be made: there is no client to fence, and a full file
-   * system must not prevent the opening.
+   * Takes over {@code shm/}. Returns null when the opening serves no clients, {@code shm/} did not
+   * exist, and the mark that the store is in use can't be made: then no client has to be fenced,
+   * and a full file system must not prevent the opening.
    */
   private static ShmDevice takeOver(OpenDirectory place, ServerOptions options, Purpose purpose)
       throws IOException {

@@ -20,16 +20,16 @@ import java.util.function.Supplier;
  * begins later, and all stores of a step happen before the next one.
  *
  * <p><b>Puts without a message.</b> A client takes the turn just for its put ({@link #line}), and
- * takes a step of the server now and then. It waits for the turn for a moment, in which the
- * server's thread lets it go first, and otherwise sends a message.
+ * takes a step of the server now and then. A client that finds the turn taken waits for it for a
+ * moment, and then sends a message instead. The server's thread lets waiting clients go first.
  *
  * <p><b>Errors of a caller.</b> A step in an application's thread may be cut short anywhere by a
  * stack overflow or a lack of memory. No thread takes another step then, because the state is
  * inconsistent. The stack may have no room for a call, so the thread that has the turn first stores
  * its failure to a field, which needs none.
  *
- * <p>Any thread may call {@link #help} and use a line of its own; the others are for the server's
- * thread.
+ * <p>Any thread may call {@link #help}, and use a line that it owns. Only the server's thread may
+ * call the other methods.
  */
 final class SharedSteps implements Steps, LocalPublisher {
   /** After this many steps for others a client leaves the rest to the server's thread. */
@@ -80,8 +80,9 @@ final class SharedSteps implements Steps, LocalPublisher {
   }
 
   /**
-   * Takes the server's step after a client has sent something while the server's thread slept,
-   * unless another thread is about to. Throws nothing; an error ends the server, in its own thread.
+   * Takes the server's step after a client has sent something while the server's thread slept. When
+   * another thread has the turn, that thread takes the step and this call returns. Throws nothing;
+   * an error ends the server, in its own thread.
    */
   void help() {
     if (asked.getAndIncrement() != 0) {

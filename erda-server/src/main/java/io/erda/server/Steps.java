@@ -30,8 +30,8 @@ interface Steps {
   void change(Supplier<ServerCore> next);
 
   /**
-   * Ends the steps: returns when no thread takes one any more, nor ever will. Throws what a step
-   * failed with, in whichever thread that was.
+   * Ends the steps. After the return no thread is taking a step, and none takes one later. Throws
+   * the error of a step that failed, in whichever thread it failed.
    */
   void end();
 }

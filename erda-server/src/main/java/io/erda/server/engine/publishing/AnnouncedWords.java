@@ -88,9 +88,7 @@ public final class AnnouncedWords implements Decisions {
     this.counts = counts;
   }
 
-  /**
-   * Sets the counter of live bytes; called before anything is decided while the store is served.
-   */
+  /** Sets the counter of live bytes. A server calls this before any word is decided. */
   public void count(LiveBytes bytes) {
     liveBytes = bytes;
   }

@@ -73,10 +73,12 @@ public final class Publication {
   private PublishRequest[] batch;
   private int count;
 
-  /** The requests before this index have their outcome, or their words are stored. */
+  /**
+   * Each request before this index has its outcome, or its word is stored but may not be durable.
+   */
   private int stored;
 
-  /** The requests before this index have their outcome. */
+  /** Each request before this index has its outcome. */
   private int decided;
 
   public Publication(
@@ -174,9 +176,10 @@ public final class Publication {
   }
 
   /**
-   * The last check before words are stored, once for each client. It comes after all slow steps, so
-   * that few puts are claimed when the server is stopped. A client that has left may have been told
-   * that its put never takes effect.
+   * Claims the requests of each client, as the last check before words are stored. All slow steps
+   * come before it, so that few puts are claimed when the server is stopped. The requests of a
+   * client that has left are refused, because the client may have been told that they never take
+   * effect.
    */
   private void claim() {
     Requester asked = null;
@@ -266,8 +269,9 @@ public final class Publication {
 
   /**
    * Stores the key words of keys without an entry, so that they become durable with the objects:
-   * otherwise the server's thread would wait for each of them before it stores its version word.
-   * That remains so when an insertion has to displace other entries, or to wait for a doubling.
+   * otherwise the server's thread would wait for each of them before it stores its version word. It
+   * still waits for the key word of an insertion that has to displace other entries, or to wait for
+   * a doubling.
    */
   private void stageKeys() {
     boolean any = false;
@@ -452,9 +456,11 @@ public final class Publication {
         }
         request.stage = PublishRequest.Stage.COMMITTED;
       }
-      // Checked before any client is answered: no extent may end as if this was durable.
+      // This check precedes the answers to clients, and the settling of the extent: an object that
+      // is not durable must not lie below a settled place.
       assert request.isDecided() : "acknowledged as " + request.stage;
-      // A client that publishes without a message gets the place of a refused request back.
+      // The place of a refused request is settled too, unless its client published without a
+      // message: that client gets the place back.
       if (request.result == Result.OK || !request.checked) {
         settleLater(request.extent, request.place + ObjectLayout.padded(request.bytes));
       }

@@ -20,13 +20,13 @@ public final class PublishRequest {
     NAMED,
     /**
      * The word that names the object is durable, and will not be taken back: the put may be
-     * acknowledged. If puts are pending first, that is the pending word: the committing store
-     * becomes durable with a later drain, and recovery repeats it if it is lost.
+     * acknowledged. If puts are pending first, the durable word is the pending one. The store that
+     * commits it becomes durable with a later drain, and recovery repeats that store if it is lost.
      */
     COMMITTED
   }
 
-  /** Null for a requester that can't leave. */
+  /** The client that sent the request; null for a client that can't leave. */
   public Requester requester;
 
   public Extent extent;

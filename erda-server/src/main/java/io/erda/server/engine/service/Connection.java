@@ -95,9 +95,9 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
   private boolean finishes;
 
   /**
-   * Whether an answer told of a failure of the store's files, so that its request may still take
-   * effect when they are opened again. No claims are finished from then on, because the client may
-   * not have received the answer.
+   * Whether an answer told of a failure of the store's files. The request of that answer may still
+   * take effect when the files are opened again, and the client may not have received the answer;
+   * so no claims are finished from then on.
    */
   private boolean leftUndecided;
 
@@ -322,9 +322,9 @@ final class Connection implements CompletionHandler, Requester, Announcer, AutoC
   }
 
   /**
-   * Sends the response whose body was written at {@link #responseAt}. After a result with a reason
-   * the peer takes the body for that text: such a response has no other body, and {@link #refuse}
-   * sends the text.
+   * Sends the response whose body was written at {@link #responseAt}. The peer takes the body of a
+   * response whose result has a reason for the text of the reason, so such a response is sent
+   * without its body. {@link #refuse} sends a result with its reason.
    *
    * @param length with its header
    */

@@ -152,7 +152,8 @@ final class Departures implements AutoCloseable {
   }
 
   /**
-   * Number of regions that no longer wait: their space was given back, or their file is used again.
+   * Number of regions whose wait has ended: their space was given back, or their file is used
+   * again.
    */
   long regionsReleased() {
     return regionsReleased;

@@ -25,7 +25,7 @@ final class Ports implements TableGrowth.Listener, AutoCloseable {
     return ports;
   }
 
-  /** Counts the strangers also of a device that the store is not served on. */
+  /** Adds a device that the store is not served on to those whose strangers are counted. */
   void countStrangersOf(Device device) {
     abandoned.add(device);
   }

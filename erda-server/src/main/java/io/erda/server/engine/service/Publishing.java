@@ -25,11 +25,11 @@ import java.util.function.LongSupplier;
 
 /**
  * Collects the publications that arrive in one step, publishes them as one batch, and answers. One
- * thread. Allocates nothing, unless more are collected than ever before.
+ * thread. Allocates only when a batch is larger than all before it.
  *
  * <p>While a batch waits for a device ({@link Syncs}) the server goes on, and collects the next
- * one. Clients that were just answered may be about to send again, so the next batch waits for as
- * many requests as were answered, beside those that have come, for a part of the time that the
+ * batch. Clients that were just answered may send again soon. So the next batch waits for one more
+ * request for each request that was answered, but no longer than a part of the time that the
  * previous batch took.
  */
 final class Publishing {
@@ -137,7 +137,7 @@ final class Publishing {
 
   private boolean over;
 
-  // The request for a client in this process.
+  // The request of a client in this process that publishes without a message.
 
   private final PublishRequest now = new PublishRequest();
   private final PublishRequest[] nowBatch = {now};
@@ -151,8 +151,8 @@ final class Publishing {
   private long lastTookNs;
 
   /**
-   * How many requests the next batch may get: those that came meanwhile, and one for each answered
-   * one.
+   * How many requests the next batch may get: those that came while the previous batch was under
+   * way, and one for each request that was answered.
    */
   private int expected;
 
@@ -319,8 +319,8 @@ final class Publishing {
 
   /**
    * Goes on with the current batch, answers the finished requests, and begins the next batch.
-   * Returns how many requests were answered. When it throws nothing is left to be published, and
-   * the server ends.
+   * Returns how many requests were answered. An exception drops all requests that were not
+   * answered, and the server ends.
    */
   int publish() {
     int before = underWay.count - underWay.answered + collected.count;
@@ -353,8 +353,8 @@ final class Publishing {
   }
 
   /**
-   * Publishes all requests that arrived, and answers them; waits for the device if necessary. When
-   * it throws nothing is left to be published, and the server ends.
+   * Publishes all requests that arrived, and answers them; waits for the device if necessary. An
+   * exception drops all requests that were not answered, and the server ends.
    */
   void finish() {
     boolean finished = false;

@@ -37,7 +37,7 @@ import java.util.function.UnaryOperator;
 public final class ServerCore implements AutoCloseable {
   private static final long HOUSEKEEPING_NS = 1_000_000;
 
-  /** While clients keep the server busy, due housekeeping is done after this many steps. */
+  /** Housekeeping that is due waits for a step without work, but for this many steps at most. */
   private static final int PUT_OFF_MAX = 4;
 
   private static final long ACCEPT_NS = 50_000;
@@ -187,7 +187,10 @@ public final class ServerCore implements AutoCloseable {
     ports.add(new Port(device, listener, engine));
   }
 
-  /** Counts the strangers also of a device that the store is not served on. Borrows the device. */
+  /**
+   * Adds a device that the store is not served on to those whose strangers are counted. Borrows the
+   * device.
+   */
   public void countStrangersOf(Device device) {
     ports.countStrangersOf(device);
   }
@@ -294,8 +297,8 @@ public final class ServerCore implements AutoCloseable {
   }
 
   /**
-   * Deregisters all memory from the devices, because another core will serve the store on them. The
-   * listeners belong to that core from now on.
+   * Deregisters all memory from the devices, because another {@code ServerCore} will serve the
+   * store on them. The other {@code ServerCore} owns the listeners from now on.
    */
   public void releasePorts() {
     ports.release();

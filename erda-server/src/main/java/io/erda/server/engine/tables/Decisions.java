@@ -2,7 +2,7 @@ package io.erda.server.engine.tables;
 
 /**
  * Decides pending words (rule 3): one implementation for each put mode. All code that needs a
- * pending word decided asks here; only this takes a version back. One thread.
+ * pending word decided calls this interface; no other code takes a version back. One thread.
  */
 public interface Decisions {
   /**
@@ -15,6 +15,9 @@ public interface Decisions {
    */
   long decide(long entry, long keyWord, long word);
 
-  /** Whether there may be live words, so that something they prevent may be possible soon. */
+  /**
+   * Whether there may be live words. They will be decided soon, so work that they prevent is worth
+   * another try.
+   */
   boolean anyLive();
 }

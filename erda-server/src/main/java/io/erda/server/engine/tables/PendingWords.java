@@ -52,8 +52,8 @@ public final class PendingWords implements Decisions {
   }
 
   /**
-   * The word that a put stores over another one. If that is pending the same store rolls it back.
-   * REQUIRES: it is not live.
+   * The word that a put stores over another one. When the other word is pending, storing the new
+   * one also rolls it back. REQUIRES: the other word is not live.
    */
   public long over(long word, int offset) {
     assert !isLive(word) : "its put decides it: " + VersionWord.toString(word);

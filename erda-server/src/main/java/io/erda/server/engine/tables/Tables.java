@@ -31,7 +31,7 @@ public final class Tables implements AutoCloseable {
   /** Slots that are moved for each insertion during a resizing. */
   private static final int SLOTS_PER_INSERTION = 8;
 
-  /** The most owed slots: more than one batch of insertions owes. */
+  /** The bound of {@link #owedSlots}, which is more than one batch of insertions owes. */
   private static final long OWED_MAX = 1024;
 
   /**
@@ -66,7 +66,10 @@ public final class Tables implements AutoCloseable {
   /** Slots that still have to be moved for insertions into the new table. */
   private long owedSlots;
 
-  /** Whether a drain of a table is awaited that may be taken out of use meanwhile. */
+  /**
+   * Whether a publication waits for the drain of a table. The table may go out of use meanwhile,
+   * but its memory must not be given back.
+   */
   private boolean held;
 
   /**
@@ -295,8 +298,8 @@ public final class Tables implements AutoCloseable {
   }
 
   /**
-   * Sets whether a drain of a table is awaited that has no live word, so that its memory must not
-   * be given back yet.
+   * Sets whether a publication waits for the drain of a table. Without a live word the table may go
+   * out of use meanwhile, but no memory of a table is given back.
    */
   public void hold(boolean holding) {
     held = holding;

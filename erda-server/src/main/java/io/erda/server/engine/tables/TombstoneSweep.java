@@ -8,11 +8,11 @@ import io.erda.hashtable.VersionWord;
  * Empties the entries of deleted keys, which only take room: to readers and conditions such a key
  * is absent with or without its entry. One thread, the engine's.
  *
- * <p>An entry may be emptied when its newest version is a whole tombstone and committed. No older
- * version of its key comes back: recovery commits an object only if a pending word names it, and a
- * late put is a new put, which finds the key absent either way. If the committed word was not
- * durable yet, a power failure may leave it pending; then the tombstone lies above the low-water
- * mark, and recovery commits it again.
+ * <p>An entry may be emptied when its newest version is committed and is a whole tombstone. No
+ * older version of the key comes back: recovery commits an object only if a pending word names it,
+ * and a put that comes late is a new put, which finds the key absent with or without the entry. A
+ * power failure may turn a committed word that was not durable back into the pending word; then the
+ * tombstone lies above the low-water mark, and recovery commits the word again.
  *
  * <p>Only the object tells whether a key is deleted, so a sweep reads the object of every entry. It
  * begins when enough keys were deleted since the last one: a quarter of all entries, and one for
