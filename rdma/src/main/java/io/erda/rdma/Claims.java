@@ -14,8 +14,9 @@ public interface Claims {
 
   /**
    * Claims all messages that were received, before any of them takes effect. Returns false when the
-   * requester withdrew, closed or is known to have died; then none of them may take effect. Where a
-   * device can't know that for sure, {@link #claimed()} of its requesters says so.
+   * requester withdrew, closed or is known to have died; then none of them may take effect. On a
+   * device that can't know this for sure, {@link #claimed()} tells the requester that it is
+   * unknown.
    */
   default boolean claim() {
     return true;

@@ -26,8 +26,8 @@ import java.util.function.LongSupplier;
  * poller that lost a whole budget to a yield sleeps instead of yielding, for a multiple of that
  * time, and longer each time it happens again: the kernel runs a woken sleeper much sooner.
  *
- * <p>A poller that shares its core can call for another one ({@link #onShared}): the kernel leaves
- * two threads that wait for each other on one core for long.
+ * <p>A poller that shares its core can ask for another one ({@link #onShared}), because the kernel
+ * leaves two threads that wait for each other on the same core for a long time.
  */
 public final class Poller {
   /** Several times a round trip between processes that both poll. */
@@ -49,10 +49,14 @@ public final class Poller {
 
   private static final int CONTENDED_MAX = 6;
 
-  /** A longer yield has let another thread run; without one it takes some hundred. */
+  /**
+   * A longer yield has let another thread run. A yield to no thread takes some hundred nanoseconds.
+   */
   private static final long SHARED_NS = 1_500;
 
-  /** So many such yields in a row are not by chance. */
+  /**
+   * This many yields in a row that are longer than {@link #SHARED_NS} show that the core is shared.
+   */
   private static final int SHARED_MAX = 4;
 
   /** The time between two attempts to get another core, which grows where they do not help. */
@@ -157,8 +161,8 @@ public final class Poller {
   }
 
   /**
-   * @param idle whether there was nothing to do: only then does a short yield prove that no other
-   *     thread wants the core, since a thread that was just woken gets it back at once
+   * @param idle whether the poller had nothing to do. A short yield proves only then that no other
+   *     thread wants the core: a poller that was just woken gets the core back at once in any case.
    */
   private void yieldOnce(boolean idle) {
     long beganNs = nanoTime.getAsLong();

@@ -87,9 +87,9 @@ public interface QueuePair extends AutoCloseable {
   boolean arm();
 
   /**
-   * Sleeps until something completes or the time passes; {@link #arm()} first, and all others of
-   * the same device that were accepted. Returns false when the time passed. An interrupt does not
-   * end it, and stays set. The simulator never calls it.
+   * Sleeps until something completes or the time passes. The caller first calls {@link #arm()} on
+   * this queue pair, and on all others that the same device accepted. Returns false when the time
+   * passed. An interrupt does not end the sleep, and stays set. The simulator never calls this.
    */
   boolean await(long timeoutNs);
 

@@ -5,8 +5,8 @@ public final class Status {
   public static final int SUCCESS = 0;
 
   /**
-   * The queue pair was closed or its connection ended before the work took effect, or while it may
-   * have.
+   * The queue pair was closed, or its connection ended, before the work completed; the work may
+   * have taken effect or not.
    */
   public static final int FLUSHED = 1;
 
@@ -33,8 +33,9 @@ public final class Status {
   public static final int DENIED = 9;
 
   /**
-   * No disk space for the files of a connection, and no spare file of the other side; or none for a
-   * page of the peer's memory, which {@link QueuePair#lostRegion} names then.
+   * The disk has no space for the files of a connection, and the other side has no spare file; or
+   * the disk has no space for a page of the peer's memory, and {@link QueuePair#lostRegion} names
+   * the region.
    */
   public static final int NO_SPACE = 10;
 

@@ -43,7 +43,7 @@ public final class EmbeddedDevice implements Device {
   private final long extraWriteLatencyNs;
   private final LongSupplier nanoTime;
 
-  /** A sleeping thread looks at them while another one accepts or closes some. */
+  /** A sleeping thread reads this list while another thread accepts or closes queue pairs. */
   private final List<EmbeddedQueuePair> queuePairs = new CopyOnWriteArrayList<>();
 
   private final List<EmbeddedQueuePair> departing = new ArrayList<>();
@@ -206,7 +206,7 @@ public final class EmbeddedDevice implements Device {
     return sum;
   }
 
-  /** Whether it neither counts nor delays WRITEs. */
+  /** Whether the device neither counts nor delays WRITEs. */
   public boolean isPlain() {
     return !counted && extraWriteLatencyNs == 0;
   }

@@ -64,8 +64,8 @@ final class ClaimWords {
   }
 
   /**
-   * Says that the words are gone. A requester that had not withdrawn before must take all messages
-   * for claimed, and no more for finished.
+   * Notes that the memory of the words is gone. A requester that had not withdrawn before must
+   * assume that all messages were claimed, and that no further message was finished.
    */
   void lose() {
     if (!lost && !withdrawn) {

@@ -43,7 +43,10 @@ final class Counters {
     return reads - readsAtCheck;
   }
 
-  /** Notes that the owner does its periodic checks, which follow so many READs or polls. */
+  /**
+   * Notes that the owner does its periodic checks; a certain number of READs or polls leads to
+   * them.
+   */
   void check() {
     readsAtCheck = reads;
     show();

@@ -26,9 +26,9 @@ import java.util.function.LongSupplier;
  */
 final class OneSidedWork {
   /**
-   * A cache line. Processors may fetch the line beside it too, but those of virtual machines were
-   * seen not to: with a word of every second line the copies waited for the others, one object
-   * after the other ({@code ./erda eval run multiget}).
+   * The bytes of a cache line. Processors may fetch the next line too, but those of virtual
+   * machines did not: when only every second line was loaded, each copy waited for the other lines,
+   * one object after the other ({@code ./erda eval run multiget}).
    */
   private static final int SOON_STRIDE = 64;
 

@@ -137,8 +137,8 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   protected abstract void checkPeer();
 
   /**
-   * Called before the bell is armed: takes the wake-ups of this end, which looks at the ring of
-   * messages after it.
+   * Takes the wake-ups that this end has received. Called before the bell is armed; this end looks
+   * at the ring of messages afterwards.
    */
   protected abstract void takeRings();
 
@@ -315,8 +315,9 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
     if (((++polls & POLLS_PER_CHECK - 1) == 0 || counters.readsSinceCheck() >= READS_PER_CHECK)
         && phase == Phase.CONNECTED) {
       counters.check();
-      // Before the ring is looked at, because checkPeer takes wake-ups: an end that armed and polls
-      // before it sleeps would miss the message whose wake-up was taken.
+      // checkPeer takes wake-ups, so this end looks at the ring afterwards. Otherwise an end that
+      // has armed its bell and polls before it sleeps would miss the message whose wake-up was
+      // taken.
       checkPeer();
     }
     if (phase == Phase.CONNECTED) {

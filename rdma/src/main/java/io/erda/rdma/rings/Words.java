@@ -42,7 +42,7 @@ final class Words {
     long from = fromAddress & ALIGNED;
     long to = toAddress & ALIGNED;
     if (length == 3 * Long.BYTES) {
-      // A root: the general copy takes ten times the instructions.
+      // A root has three words. The general copy would take ten times the instructions.
       plain(to, plain(from));
       plain(to + 8, plain(from + 8));
       plain(to + 16, plain(from + 16));
