@@ -9,9 +9,9 @@ import java.util.Objects;
  * Persistent memory mapped with {@code MAP_SYNC}: write-back of the cache lines is all that
  * durability takes.
  *
- * <p>The memory controller is taken for the edge of the persistence domain (DMP): whether the
- * caches belong to it (eADR) cannot be told from here, so a store counts as visible before it is
- * durable.
+ * <p>The class assumes that the persistence domain (DMP) begins at the memory controller, because
+ * it can't find out whether the caches belong to the domain too (eADR). So a store counts as
+ * visible before it is durable.
  */
 final class DaxMemory extends SegmentMemory {
   DaxMemory(MemorySegment segment, Arena arena, Backing backing) {

@@ -17,9 +17,9 @@ import java.util.concurrent.ConcurrentHashMap;
  * use inside one JVM.
  *
  * <p>A memory lives as long as a directory that knows its name, or an opening of it, can be
- * reached. {@link #anotherView()} opens the same memories again, as another process would that
- * starts later or runs beside this one; the views share everything but the lock. Nothing survives
- * the JVM, whatever the directory claims.
+ * reached. {@link #anotherView()} gives access to the same memories like that of another process,
+ * which starts later or runs beside this one; the views share everything but the lock. No memory
+ * survives the JVM, whatever the directory claims.
  */
 public final class HeapDirectory implements MemoryDirectory {
   /** The state that all views share, and its lock: views may belong to different threads. */
@@ -77,7 +77,7 @@ public final class HeapDirectory implements MemoryDirectory {
     this.store = store;
   }
 
-  /** Opens the same named memories a second time, with a lock and mappings of its own. */
+  /** Returns another view of the same named memories, which has a lock and mappings of its own. */
   public HeapDirectory anotherView() {
     return new HeapDirectory(store);
   }

@@ -16,12 +16,13 @@ import java.util.concurrent.ConcurrentHashMap;
  * <p>What a memory survives is found out when the directory is opened: on a file system with {@code
  * MAP_SYNC} (DAX on persistent memory) it is power failure, whatever the {@link Mode}; elsewhere
  * the mode decides, except on a file system that lives in memory (tmpfs, ramfs), where it is a
- * process crash and no more. A memory controller is taken for the edge of the persistence domain,
- * so there a store is visible before it is durable.
+ * process crash and no more. With {@code MAP_SYNC} the directory assumes that the persistence
+ * domain begins at the memory controller, so a store is visible before it is durable.
  *
- * <p>The space of a file is allocated before its name exists and again, where a copy left holes,
- * before it is mapped. So storing does not fail and raises no SIGBUS, unless somebody truncates a
- * file, the device breaks, or a file system that copies on write runs full.
+ * <p>The directory allocates the space of a file before the file gets its name. It allocates
+ * missing space again before it maps the file, because a copied file may have holes. So a store
+ * does not fail and raises no SIGBUS, unless somebody truncates a file, the device breaks, or a
+ * file system that copies on write runs full.
  *
  * <p>Needs Linux. The lock is flock(2) on the directory itself: it leaves no file, the kernel
  * releases it when the process ends, and two openings in one process exclude each other too.

@@ -265,8 +265,8 @@ final class MappedFile {
       Backing backing = new Backing(directory.file(name), 0, length, directory);
       SegmentMemory memory = memory(segment, arena, backing, kind);
       if (kind == Kind.SYNCED) {
-        // Otherwise the kernel reads pages by the megabyte, and writes together what it read
-        // together, whichever byte of it was stored to.
+        // Otherwise the kernel reads pages by the megabyte. It writes pages that it read together
+        // back together, even if only one byte of them was stored to.
         memory.readAlone(true);
       }
       done = true;

@@ -136,9 +136,9 @@ public interface MemoryDirectory extends AutoCloseable {
   Survives survives();
 
   /**
-   * Chooses the promise of memories that are created or opened from now on: {@code wanted}, or a
-   * stronger one that costs this directory nothing, or a weaker one where it has no other.
-   * REQUIRES: no memory is open. Changes no file.
+   * Chooses the promise of memories that are created or opened from now on. A directory takes a
+   * stronger promise than {@code wanted} if that costs nothing, and a weaker one if it can't give
+   * {@code wanted}. REQUIRES: no memory is open. Changes no file.
    *
    * @return {@link #survives()} from now on
    */

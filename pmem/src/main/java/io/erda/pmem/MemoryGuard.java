@@ -13,17 +13,19 @@ import java.lang.invoke.VarHandle;
  * later point of its own choice, in compiled code often many statements later, in somebody else's
  * work.
  *
- * <p><b>How.</b> The guard runs work on such memory, and at its end waits until a pending fault is
- * thrown: the work met none, or its outcome is the {@link MemoryFault}. Work that uses loaded bytes
- * before it ends, or must stop at a fault, calls {@link #surface} in between; so does unguarded
- * work at its end. A fault of earlier, unguarded work is thrown here too, so an owner that receives
- * a fault checks whether its memory is gone, and throws the fault on where it is not. The JVM's own
- * CRC32C, and the interpreter's compare-and-swap, end the process where memory is missing: load
- * each page and call {@link #surface} before them.
+ * <p><b>How.</b> The guard runs work on such memory, and afterwards lets the JVM throw a fault that
+ * is pending. So when the guard returns, the work has met no fault, or its outcome is the {@link
+ * MemoryFault}. Work that uses loaded bytes before it ends, or must stop at a fault, calls {@link
+ * #surface} in between; unguarded work calls it at its end. The guard also receives a fault of
+ * earlier, unguarded work. So an owner that receives a fault checks whether its memory is gone, and
+ * throws the fault on if the memory is there. The JVM's own CRC32C, and the interpreter's
+ * compare-and-swap, end the process where memory is missing; code that uses them first loads each
+ * page and calls {@link #surface}.
  *
- * <p><b>Costs.</b> About a nanosecond, and no allocation where work is a constant, such as {@code
- * Session::poll}, that gets its object as an argument. The JVM throws at safepoint polls, and the
- * end of a turn of a loop that is not counted has one, whichever compiler made the code.
+ * <p><b>Costs.</b> A guard takes about a nanosecond. It allocates nothing where the work is a
+ * constant, such as {@code Session::poll}, that gets its object as an argument. The JVM throws a
+ * pending fault at a safepoint poll, so {@link #surface} runs a loop that is not counted: every
+ * compiler puts a safepoint poll at the end of each turn of such a loop.
  */
 public final class MemoryGuard {
   /** The result of work that met a fault. No work returns it by itself. */
@@ -131,7 +133,10 @@ public final class MemoryGuard {
     }
   }
 
-  /** The fault of the last work that met one; null after a {@link #find} that met none. */
+  /**
+   * Returns the fault that work met last. A {@link #find} without a fault sets it to null; other
+   * work without a fault leaves it.
+   */
   public MemoryFault fault() {
     return fault;
   }

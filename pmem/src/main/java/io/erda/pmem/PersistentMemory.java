@@ -7,12 +7,17 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>Loads go straight to {@link #segment()}. Every store goes through {@link #put} or {@link
  * #putLongRelease}: an implementation may count, delay or lose stores, and a store that bypasses it
- * is a defect. An implementer owes: {@code putLongRelease} is one atomic 8-byte store with release
- * semantics; {@code put} never tears an 8-aligned word that lies whole in its range when the source
- * is native memory and agrees with the destination mod 8 (Erda does not depend on it: words that
- * readers look at go through {@code putLongRelease}, all else has a checksum; but the simulation
- * loses stores word by word because of it); bytes that were flushed before a {@link #drain()} have
- * the promise of {@link #survives()} after it; other bytes may or may not survive, word by word.
+ * is a defect.
+ *
+ * <p>Every implementation guarantees the following. {@code putLongRelease} is one atomic 8-byte
+ * store with release semantics. {@code put} never tears an 8-aligned word that lies whole in its
+ * range, when the source is native memory and agrees with the destination mod 8. Bytes that were
+ * flushed before a {@link #drain()} have the promise of {@link #survives()} after it. Other bytes
+ * may or may not survive, word by word.
+ *
+ * <p>Erda does not depend on the whole words of {@code put}: words that readers look at go through
+ * {@code putLongRelease}, and all other bytes have a checksum. The simulation depends on them,
+ * because it loses stores word by word.
  *
  * <p>Stores by several threads are allowed to disjoint places. {@code flush} and {@code drain} of
  * one thread cover that thread's stores. The creator owns the memory and closes it; {@link

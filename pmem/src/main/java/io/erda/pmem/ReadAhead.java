@@ -21,7 +21,7 @@ public final class ReadAhead {
   /** JVMs and other programs need the rest, and reading ahead does harm before memory is full. */
   private static final double SHARE_OF_MEMORY = 0.5;
 
-  /** So much fits everywhere, so the size of memory need not be found out. */
+  /** Mappings of this size fit into any memory, so they need no look at the size of memory. */
   private static final long SMALL_BYTES = 64L << 20;
 
   private static final long PAGE_BYTES = 4096;

@@ -34,7 +34,7 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
 
   private static final long PAGE_BYTES = 4096;
 
-  /** How often a store that failed is done again where nothing is wrong with its pages any more. */
+  /** How often a store that failed is repeated while its pages can be stored to. */
   private static final int STORES_AGAIN = 3;
 
   private final MemoryGuard faults = new MemoryGuard();
@@ -69,7 +69,7 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
    */
   @Override
   public final void put(long offset, MemorySegment source, long sourceOffset, long length) {
-    // A fault of an earlier load or store is not this store's.
+    // A pending fault of an earlier load or store is thrown here, before this store begins.
     faults.surface();
     if (faults.access(COPY, this, source, sourceOffset, offset, length, 0) == MemoryGuard.FAULT) {
       storeAgain(COPY, source, sourceOffset, offset, length);
@@ -105,7 +105,7 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
         return;
       }
     }
-    // This memory is sound: the fault was in the memory that the bytes come from.
+    // The pages of this memory can be stored to, so the fault was in the source of the bytes.
     throw faults.fault();
   }
 

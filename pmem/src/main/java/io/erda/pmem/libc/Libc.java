@@ -14,8 +14,9 @@ import java.nio.file.Path;
  * The calls to the C library that the JDK does not offer: the one class that makes them. Linux on a
  * 64-bit machine. Any thread.
  *
- * <p>Each returns what the call returned, or the negated errno where it failed ({@link Errno}).
- * None is on a hot path but {@link #willNeed} and {@link #poll}, which allocate nothing.
+ * <p>Each method returns what the call returned, or the negated errno where it failed ({@link
+ * Errno}). Hot paths call only {@link #willNeed} and {@link #poll} of this class, which allocate
+ * nothing.
  */
 public final class Libc {
   public static final int O_RDONLY = 0;
