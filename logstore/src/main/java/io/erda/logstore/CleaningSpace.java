@@ -47,10 +47,10 @@ public final class CleaningSpace {
   }
 
   /**
-   * Whether {@link #setAside} finds room in the region that the head appends to, so that it takes
-   * no other.
+   * Whether {@link #setAside} takes space in the region that the head appends to, and needs no
+   * other region.
    *
-   * @param packedBytes how far the live objects reach when they are packed from the beginning of a
+   * @param packedBytes the length of the live objects when they are packed from the beginning of a
    *     segment
    */
   public boolean fitsBehind(Region victim, long packedBytes) {
@@ -72,7 +72,8 @@ public final class CleaningSpace {
    * appends to, where they fit, else at the beginning of another region, a reserved one too.
    *
    * @param packedEnd where the live objects end when they are packed from the beginning of a region
-   * @param packedBytes how far they reach when they are packed from the beginning of a segment
+   * @param packedBytes the length of the live objects when they are packed from the beginning of a
+   *     segment
    * @return null when there is no room for it, or no file yet: see {@link FileSupply#making}
    * @throws UncheckedIOException when the directory fails for another reason than lack of space
    */
@@ -109,8 +110,8 @@ public final class CleaningSpace {
   }
 
   /**
-   * The copy space that the last run had not filled when it ended, or null. Nothing at or behind
-   * its {@link CopySpace#next()} was ever named.
+   * The copy space that was not yet full when the last run ended, or null. No word ever named a
+   * place at or behind its {@link CopySpace#next()}.
    */
   public CopySpace interrupted() {
     return interrupted;

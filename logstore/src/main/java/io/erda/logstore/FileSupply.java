@@ -21,7 +21,10 @@ public final class FileSupply {
   /** A head with less left is about to need another region. */
   private static final long AHEAD_BYTES_MAX = 128L << 20;
 
-  /** A disk with less room than for so many files, or so many bytes, may be full at any time. */
+  /**
+   * A disk that has no room for this many files, or for {@link #SCARCE_BYTES}, may be full at any
+   * time.
+   */
   private static final int SCARCE_FILES = 4;
 
   private static final long SCARCE_BYTES = 1L << 30;
@@ -38,7 +41,7 @@ public final class FileSupply {
   private final long regionBytes;
   private final SpareFiles spares;
 
-  /** Whether space was leased since the last {@link #trim} that asked. */
+  /** Whether space was leased since the last {@link #trim} with {@code true}. */
   private boolean active;
 
   /** Whether no spare files are wanted, because no space was leased for long. */
@@ -195,11 +198,12 @@ public final class FileSupply {
   }
 
   /**
-   * Removes a spare file when there are more than regions can be linked, or, when no space was
-   * leased since the last call that asked, more than the cleaner's. The caller closes the memory;
+   * Removes a spare file when there are too many: more than regions can be linked, or, while the
+   * log is idle, more than the cleaner's. Returns the memory of the file, which the caller closes;
    * null when no file was removed.
    *
-   * @param whenIdle whether to ask if space was leased
+   * @param whenIdle whether to find out if the log is idle: no space was leased since the last call
+   *     with {@code true}
    */
   public PersistentMemory trim(boolean whenIdle) {
     if (whenIdle) {
@@ -217,19 +221,21 @@ public final class FileSupply {
   }
 
   /**
-   * Files that leases leave to the cleaner. Leases take none of its regions, and no file either
-   * where the disk is about to be full: only cleaning makes room again. A log without regions needs
-   * no cleaning yet.
+   * The number of spare files that leases leave to the cleaner. While the disk is about to be full,
+   * leases leave a file for each region that is reserved for the cleaner, since only cleaning makes
+   * room again. Otherwise the number is 0, as in a log without regions, which needs no cleaning
+   * yet.
    */
   int forCleaner() {
     return (scarce || spares.failedLast()) && !linked.regions().isEmpty() ? linked.reserved() : 0;
   }
 
   /**
-   * Provides more spare files than {@code others}. Returns null when there are, else the refusal.
+   * Makes sure that there are more spare files than {@code others}. Returns null when that worked,
+   * else the refusal.
    *
-   * @param others files that are not for the caller
-   * @param mayMake whether to make one, if there is none
+   * @param others number of spare files that are not for the caller
+   * @param mayMake whether to make a file, if there are too few
    */
   LeaseResult provide(int others, boolean mayMake) throws IOException {
     while (spares.count() <= others) {

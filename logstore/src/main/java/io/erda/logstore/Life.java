@@ -1,8 +1,8 @@
 package io.erda.logstore;
 
 /**
- * Where a log stands in its life: between opening and the closing of its marks, in use, or closed.
- * One thread.
+ * The phase of a log: it recovers until its marks are closed, then it is in use, and at the end it
+ * is closed. One thread.
  */
 final class Life {
   private enum State {

@@ -11,10 +11,11 @@ public interface LinkListener {
   void linked(Region region);
 
   /**
-   * A region was taken from its head: makes the map newer, then ends every way to reach the region.
-   * When it returns, no reader accepts bytes of the region, and no writer depends on them. The
-   * listener owns the region's memory then, and calls {@link FileSupply#reuse} or {@link
-   * FileSupply#remove} once, after {@link CleaningSpace#retire} has returned.
+   * Called when a region was taken from its head. The listener makes the map newer, and then ends
+   * every way to reach the region. After its return no reader accepts bytes of the region, and no
+   * writer depends on them. The listener owns the region's memory from then on, and calls {@link
+   * FileSupply#reuse} or {@link FileSupply#remove} once, after {@link CleaningSpace#retire} has
+   * returned.
    */
   default void retired(Region region) {}
 }

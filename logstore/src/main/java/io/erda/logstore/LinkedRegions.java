@@ -91,9 +91,9 @@ public final class LinkedRegions {
   }
 
   /**
-   * Whether a lease may link another region to a head. The first region of a head may take the last
-   * free one, because without it the head's keys could not be stored at all; so other heads leave
-   * one region to each head that has none yet.
+   * Whether a lease may link another region to a head. A head without a region may take even the
+   * last free one, because without a region its keys could not be stored at all. A head that has
+   * regions leaves the reserved regions free, and one region for each head that has none yet.
    */
   boolean mayGrow(int head) {
     if (reserved == 0 || newest[head] == null) {

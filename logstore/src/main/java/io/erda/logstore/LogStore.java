@@ -29,11 +29,11 @@ import java.util.UUID;
  * <p>Names in the directory: {@code regions} (the region table), {@code region-SLOT-GENERATION},
  * and those of {@link SpareFiles}.
  *
- * <p><b>Open extents</b> hold at most 1/16 of the capacity ({@link #openBytesMax}): that bounds the
- * holes that dying clients leave. It limits only the bytes beyond the least that was asked: a
- * client that needs one object gets room for it while there is any, since otherwise clients that
- * keep their extents unused would stop the puts of others. The caller bounds the bytes that one
- * client holds, and ends unused extents soon while more than that is open.
+ * <p><b>Open extents</b> hold at most 1/16 of the capacity ({@link #openBytesMax}), which bounds
+ * the holes that dying clients leave. The bound applies only to bytes that a lease grants beyond
+ * its minimum: a client that needs one object gets room for it while there is any, since otherwise
+ * clients that keep their extents unused would stop the puts of others. The caller bounds the bytes
+ * that one client holds, and ends unused extents soon while open extents exceed the bound.
  */
 public final class LogStore implements AutoCloseable {
   private static final int OPEN_SHARE = 16;
@@ -227,8 +227,9 @@ public final class LogStore implements AutoCloseable {
 
   /**
    * Hands out space of a head: at least {@code bytesMin} (padded) in one segment, {@code
-   * bytesWanted} if it is at hand. Links another region when it must. The high-water mark above it
-   * is durable when this returns. The end of a segment is skipped when it is too short.
+   * bytesWanted} if it is at hand. Links another region when the head's newest one has too little
+   * room. When this returns, a high-water mark at or above the end of the space is durable. The end
+   * of a segment is skipped when it is too short.
    *
    * <p>After {@code DiskFull} the next call tries again, which costs an allocation of a whole
    * region that fails: don't call in a loop. After {@code NotReady} call again when {@link

@@ -15,7 +15,7 @@ import java.util.UUID;
  *  12  CRC32C of bytes 0 … 63, this     4          8  high-water mark      8  place in the region, bytes
  *      field as 0                                 16  low-water mark       8  the same
  *  16  store UUID, high half           8         24  copies end           8  a cleaner's copies; 0: none
- *  24  store UUID, low half            8         32  copies begin         8  below, places were named
+ *  24  store UUID, low half            8         32  copies begin         8  first unnamed place
  *  32  heads                            4         40  cleaning word        8  the victim's generation
  *  36  segment bytes                    4         48  0                    16
  *  40  region bytes                     8        link word, 0 while the slot is free:

@@ -130,7 +130,10 @@ final class SpareFiles {
     }
   }
 
-  /** A file of an earlier server that could not be removed keeps its name. */
+  /**
+   * Returns a name that no file has: a file of an earlier server that could not be removed keeps
+   * its name.
+   */
   private String unusedName() {
     String name;
     do {
@@ -139,7 +142,7 @@ final class SpareFiles {
     return name;
   }
 
-  /** Says false when that can't be found out: the creation will fail then. */
+  /** Returns false when the directory can't tell, because then the creation fails. */
   private boolean isTaken(String name) {
     try {
       return directory.exists(name);

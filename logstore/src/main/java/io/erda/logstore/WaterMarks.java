@@ -58,7 +58,10 @@ final class WaterMarks {
     lowMoved(state);
   }
 
-  /** Stores the low-water mark when it moved far enough, or to where it stays. */
+  /**
+   * Stores the low-water mark when it moved far enough, or to the place where it stays in a full
+   * region.
+   */
   void lowMoved(RegionState state) {
     long settled = state.settled();
     if (settled - state.low >= lowStepBytes
@@ -88,8 +91,8 @@ final class WaterMarks {
   }
 
   private void close(RegionState state) {
-    // Opening put the point of appending at high, and made high durable: low never overtakes it in
-    // what survives.
+    // The opening set the place of appending to the high-water mark, and made that mark durable. So
+    // a low-water mark that survives a power failure is never above the high-water mark.
     assert state.append >= state.high : state + " appends at " + state.append;
     storeLow(state, state.high);
   }
