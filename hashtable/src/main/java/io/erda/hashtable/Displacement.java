@@ -11,9 +11,9 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Moves an entry from one slot to another so that a crash between any two stores loses and doubles
- * nothing (design, "Moving an entry"). Empties an entry so that no reader sees it gone and then
- * back.
+ * Moves an entry from one slot to another, so that a crash between any two stores neither loses nor
+ * doubles the entry (design, "Moving an entry"). Also empties an entry, so that no reader sees the
+ * entry gone and later sees it again.
  *
  * <p>K is the key word, w the version word (not pending), (x, y) an entry with key word x and
  * version word y. Between two drains any subset of the words stored since may be what survives a
@@ -43,10 +43,10 @@ import java.lang.foreign.MemorySegment;
  *       source word 0 ⇒ only the source tag may be left, clear it; source word w ⇒ the destination
  *       may be anything, store it again. Both steps may be repeated any number of times with the
  *       same result.
- *   <li>No version word of the table is stored between 2 and 7 but these (one thread, and open()
- *       replays before it returns), and 7 drains before any later store. So an intent never meets
- *       an entry that was updated, reused or moved on since: a redo can't bring back an old
- *       version.
+ *   <li>Between 2 and 7 only these steps store version words of the table (the table has one
+ *       thread, and open() replays before it returns), and 7 drains before any later store. So an
+ *       intent never meets an entry that was updated, reused or moved later, and a replay can't
+ *       bring back an old version.
  *   <li>Replay begins by flushing and draining the intent it read: after a process crash a valid
  *       word (or its clearing) may be seen and yet be lost by a power failure later, which would
  *       break 2 or 4.
@@ -89,9 +89,11 @@ final class Displacement {
     try {
       carry(source, destination, keyWord, versionWord);
     } catch (UncheckedIOException e) {
-      // The device failed or is full. The entry is at one of its two places at least, and nothing
-      // is stored until the table is opened again: a reader that finds no entry may trust that.
-      // Where the file itself went away (InternalError), the stores are unknown: it stays odd.
+      // The device failed or is full. The entry is in at least one of its two slots, and nothing is
+      // stored until the table is opened again. So the counter becomes even, and a reader that
+      // finds no entry may conclude that there is none. An InternalError means that the file itself
+      // went away. It is not caught, and the counter stays odd, because it is unknown what was
+      // stored.
       counter.endMove();
       throw e;
     }

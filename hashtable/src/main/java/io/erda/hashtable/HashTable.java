@@ -46,7 +46,10 @@ public final class HashTable {
 
   private long occupied;
 
-  /** Takes every word that is loaded ahead: a compiler would drop a load whose result is unused. */
+  /**
+   * A combination of the words that were loaded ahead. It makes the words used, because a compiler
+   * would drop a load whose result is unused.
+   */
   @SuppressWarnings("unused")
   private long soonWords;
 
@@ -116,7 +119,10 @@ public final class HashTable {
     check(segment, findings);
   }
 
-  /** Whether memory that may be a table, formatted or not, holds an entry that was not moved. */
+  /**
+   * Whether the memory of a table holds an entry that was not moved. The table need not be
+   * formatted.
+   */
   public static boolean holdsEntries(MemorySegment memory) {
     long slots = (memory.byteSize() - TableLayout.ENTRIES_OFFSET) / Entry.BYTES;
     for (long slot = 0; slot < slots; slot++) {
@@ -158,8 +164,9 @@ public final class HashTable {
   }
 
   /**
-   * Whether there is at least one entry for so many buckets. While the table is not counted to its
-   * end, its counted part decides: the hash spreads keys evenly. Looks at one stretch at most.
+   * Whether the table has at least one entry for each {@code bucketsPerEntry} buckets. While the
+   * table is not counted to its end, the counted part decides, because the hash spreads keys
+   * evenly. Counts one more stretch at most.
    */
   public boolean isTaken(int bucketsPerEntry) {
     doWork();
@@ -384,8 +391,8 @@ public final class HashTable {
   }
 
   /**
-   * Whether the slot is as {@link #stage} left it. All other ways to empty a slot leave it without
-   * a key word.
+   * Whether the slot is as {@link #stage} left it: with a key word and no version. Any other method
+   * that empties a slot clears its key word too.
    */
   private boolean isStaged(long slot, long keyWord) {
     return versionWord(slot) == 0 && keyWord(slot) == keyWord;
@@ -410,7 +417,7 @@ public final class HashTable {
    * words and their key words; the caller drains. An entry that holds something else by now, or is
    * pending, is left as it is.
    *
-   * @param at their slots; afterwards it begins with those that were emptied
+   * @param at the slots of the entries; on return the emptied slots come first
    * @return how many were emptied
    */
   public int empty(long[] at, long[] keyWords, long[] expected, int count) {
@@ -485,15 +492,18 @@ public final class HashTable {
     return keyWord != 0 && home <= slot && slot - home < Neighbourhood.ENTRIES;
   }
 
-  /** Whether a neighbourhood is full of entries whose home is the one of {@code keyWord}. */
+  /**
+   * Whether the neighbourhood of {@code keyWord} is full of entries with the same home bucket as
+   * that key word.
+   */
   public boolean isCrowded(long keyWord) {
     long home = Entry.bucket(keyWord, buckets);
     return countAtHome(home, home, buckets) >= Neighbourhood.ENTRIES;
   }
 
   /**
-   * How many entries there are with this home here whose home in a table of {@code otherBuckets} is
-   * {@code otherHome}.
+   * The number of entries whose home in this table is {@code home}, and whose home in a table of
+   * {@code otherBuckets} buckets is {@code otherHome}.
    */
   int countAtHome(long home, long otherHome, long otherBuckets) {
     int count = 0;

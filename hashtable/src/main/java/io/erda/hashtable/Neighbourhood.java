@@ -9,11 +9,11 @@ import java.nio.ByteOrder;
  * private copy (or over the table itself, for its writer). Loads are plain: nobody else stores to
  * the bytes, or the caller tolerates that.
  *
- * <p>Reader's rule. A match is a candidate only: words of one READ arrive in any order, so key word
- * and version word may be of different times, and two keys may share a key word. The full key,
- * compared in the checked object, decides. Every match is tried. That no match holds the key means
- * <em>absent</em> only if the structure counter was even and the same before and after the whole
- * READ (design, "A get").
+ * <p><b>Reader's rule.</b> A match is only a candidate. The words of one READ arrive in any order,
+ * so the key word and the version word may be of different times; and two keys may share a key
+ * word. So a reader tries every match, and compares the full key in the checked object. When no
+ * match holds the key, the key is <em>absent</em> only if the structure counter was even and the
+ * same before and after the whole READ (design, "A get").
  *
  * <p>Any segment does for the copy (heap or native), at any alignment; a native one is quickest.
  */

@@ -29,9 +29,10 @@ import java.util.Arrays;
  * Invariants, and what recovery concludes from them:
  *
  * <ol>
- *   <li>Nothing else is stored in either table between 1 and 4 (one thread; {@link #open} repairs
- *       before it returns), but displacements in the new one, which move the copies too. So a copy
- *       whose original is not MOVED has the original's words, and lies in its key's neighbourhood.
+ *   <li>Between 1 and 4 nothing else is stored in either table (the tables have one thread; {@link
+ *       #open} repairs before it returns), except that displacements in the new table move entries,
+ *       and copies too. So a copy whose original is not MOVED has the original's words, and lies in
+ *       its key's neighbourhood.
  *   <li>4 stores only what 3 made durable, and no entry of the new table changes before 4 is
  *       durable. So original MOVED ⇒ the copy is durable and counts; original not MOVED ⇒ the copy,
  *       if any, is superfluous and unchanged: free it.
@@ -42,18 +43,19 @@ import java.util.Arrays;
  *       failure later. It leaves the stretch word: to repair again finds nothing to do.
  * </ol>
  *
- * A pending entry is not moved: its next store names the place it is at. The caller decides it. An
- * entry that readers can't find, because its key word is damaged, is not moved either: it stays,
- * with the old table, for the offline check to name.
+ * A pending entry is not moved, because the store that decides it goes to the slot where the entry
+ * is now. The caller has the entry decided. An entry that readers can't find, because its key word
+ * is damaged, is not moved either: it stays, with the old table, for the offline check to name.
  *
  * <p><b>Turning round.</b> In a smaller table the entries of two home buckets share one, so a
  * neighbourhood may be too full for what is to be moved into it. Then the resizing is {@link
  * #forget forgotten}: the stretch word becomes 0, durably, and after that every slot that is MOVED
- * is freed. A moved entry is then in the new table alone, any other in the old one alone, and no
- * word records more. So after storing durably that the entries of the new table now go to the old
- * one, the server may {@link #open} that resizing. A crash before that leaves the forgotten one,
- * with some free slots in place of MOVED: it goes on with the entries that are left. Readers see
- * nothing of it: a slot that is MOVED and one that is free are the same to them.
+ * is freed. Then each moved entry is only in the new table, every other entry is only in the old
+ * one, and no word of the tables records the resizing any more. So the server stores durably that
+ * the entries of the new table now go to the old one, and may {@link #open} that opposite resizing.
+ * A crash before that store leaves the forgotten resizing, with free slots in place of some MOVED
+ * ones. The forgotten resizing then goes on with the entries that are left. Readers see nothing of
+ * it: a slot that is MOVED and one that is free are the same to them.
  */
 public final class Resizing {
   /** The longest stretch, slots. */
@@ -120,9 +122,9 @@ public final class Resizing {
   }
 
   /**
-   * Whether a whole pass moved nothing though entries are left, and the next one was not begun:
-   * those are pending, or damaged, or the new table has no room for them. Something has to change
-   * before it is worth another pass.
+   * Whether a whole pass moved nothing though entries are left, and the next pass was not begun.
+   * The entries that are left are pending, or damaged, or the new table has no room for them.
+   * Another pass is useless until that changes.
    */
   public boolean stuck() {
     return stuck;
@@ -142,9 +144,10 @@ public final class Resizing {
   }
 
   /**
-   * Whether the keys of both tables whose home in the new one is that of {@code keyWord} fill its
-   * neighbourhood: one more would leave no room for those that are still to be moved there, and the
-   * resizing could not end.
+   * Whether a neighbourhood of the new table is too full for another key, {@code keyWord}. This
+   * counts the entries of both tables whose home in the new table is the home of {@code keyWord}.
+   * If they fill the neighbourhood, one more would take the room of an entry that is still to be
+   * moved, and the resizing could not end.
    */
   public boolean isCrowded(long keyWord) {
     long home = Entry.bucket(keyWord, to.buckets());

@@ -79,7 +79,10 @@ public sealed interface TableFinding {
     }
   }
 
-  /** The entry is in the table of another size: damage where there is none. */
+  /**
+   * The entry was moved to the table of another size. The caller takes this for damage where there
+   * is no such table.
+   */
   record Moved(long slot, long keyWord) implements TableFinding {
     @Override
     public boolean damage() {

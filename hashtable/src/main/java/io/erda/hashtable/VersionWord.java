@@ -44,8 +44,8 @@ public final class VersionWord {
   }
 
   /**
-   * Whether the bits under {@code mask} of one of the two offsets are these; an offset of {@link
-   * #NONE} counts too. A sweep asks this of every word of a table.
+   * Whether one of the two offsets has exactly these {@code bits} under {@code mask}. An offset of
+   * {@link #NONE} is compared like any other. A sweep calls this for every word of a table.
    *
    * @param mask of an offset, at most {@link #OFFSET_MAX}
    */
