@@ -88,7 +88,10 @@ public final class AnnouncedWords implements Decisions {
     this.counts = counts;
   }
 
-  /** Sets the counter of live bytes. A server calls this before any word is decided. */
+  /**
+   * Sets the counter of live bytes. The engine calls this after recovery, before the store is
+   * served.
+   */
   public void count(LiveBytes bytes) {
     liveBytes = bytes;
   }
