@@ -11,7 +11,7 @@ import java.io.UncheckedIOException;
 public class FailedStoreException extends UncheckedIOException {
   private static final long serialVersionUID = 1L;
 
-  /** Says what the cause says. */
+  /** Takes the message of its cause. */
   public FailedStoreException(IOException cause) {
     super(cause.getMessage(), cause);
   }

@@ -18,8 +18,8 @@ public abstract class ForwardingDirectory implements MemoryDirectory {
   }
 
   /**
-   * Returns what is handed out for a created or opened memory: the memory itself, unless
-   * overridden. A wrapper has no resources of its own: closing the memory underneath closes the
+   * Returns the memory that callers get for a created or opened memory: the memory itself, unless
+   * overridden. A wrapper has no resources of its own: closing the wrapped memory closes the
    * wrapper.
    */
   protected PersistentMemory wrap(String name, PersistentMemory memory) throws IOException {

@@ -12,7 +12,7 @@ public final class MappedArena {
   private MappedArena() {}
 
   /**
-   * Ends an arena, and every mapping that the kernel takes back.
+   * Ends an arena, and its mappings as far as the kernel unmaps them.
    *
    * @throws IllegalStateException when the arena has ended before, or is in use: this call did not
    *     end it
