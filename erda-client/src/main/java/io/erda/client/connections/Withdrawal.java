@@ -23,7 +23,10 @@ final class Withdrawal {
     this.untilNs = nanoTime.getAsLong() + PATIENCE_NS;
   }
 
-  /** Whether the device knows what the server had taken; after a network failure it may not. */
+  /**
+   * Whether the device knows which messages the server had taken; after a network failure it may
+   * not.
+   */
   boolean isAnswered() {
     return claims.claimed() != Long.MAX_VALUE;
   }
@@ -37,7 +40,7 @@ final class Withdrawal {
     return message <= claims.finished();
   }
 
-  /** Whether an answer is still worth waiting for. */
+  /** Whether the client still waits for answers; false after a bounded time. */
   boolean isPatient() {
     return nanoTime.getAsLong() - untilNs < 0;
   }
