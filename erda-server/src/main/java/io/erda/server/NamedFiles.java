@@ -15,7 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * itself does not notice when a name is removed or given to another file; but the next opening does
  * not find later changes.
  *
- * <p>The store's thread uses the directory; any other thread may call {@link #lost}.
+ * <p>Only the store's thread uses the directory. One other thread may call {@link #lost}.
  */
 final class NamedFiles extends ForwardingDirectory {
   private final OpenDirectory place;
@@ -30,7 +30,7 @@ final class NamedFiles extends ForwardingDirectory {
   private Iterator<Map.Entry<String, Long>> rest = Collections.emptyIterator();
 
   /**
-   * @param directory whose files are the store's; owned
+   * @param directory the directory with the store's files; owned
    * @param place the same directory; borrowed
    */
   NamedFiles(MemoryDirectory directory, OpenDirectory place) {
@@ -39,8 +39,9 @@ final class NamedFiles extends ForwardingDirectory {
   }
 
   /**
-   * Checks some names, the next ones each time. Returns what became of one that is lost; null when
-   * all that were checked are right. Costs a system call for each file. One thread.
+   * Checks some names, the next ones at each call. Returns in words what has happened to a name
+   * that is lost; null when all checked names are right. Costs a system call for each file. One
+   * thread.
    *
    * @param most how many names are checked
    */
@@ -75,7 +76,7 @@ final class NamedFiles extends ForwardingDirectory {
     try {
       now = place.inode(name);
     } catch (IOException e) {
-      // Whether the name is right can't be determined: it is checked again later.
+      // It can't be determined whether the name is right; a later call checks it again.
       return null;
     }
     boolean there = now == inode || !inode.equals(inodes.get(name));
@@ -92,7 +93,7 @@ final class NamedFiles extends ForwardingDirectory {
         inodes.put(name, inode);
       }
     } catch (IOException e) {
-      // The file is in use nevertheless, and its name is not watched.
+      // The store uses the file in any case; only its name is not checked.
     }
   }
 

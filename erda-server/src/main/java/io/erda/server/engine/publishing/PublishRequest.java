@@ -10,11 +10,11 @@ import io.erda.server.engine.tables.Tables;
  * request.
  */
 public final class PublishRequest {
-  /** The progress of a request; each stage relies on the one before. */
+  /** The progress of a request. Each stage depends on the previous one. */
   enum Stage {
     /** The object has not been checked, or the request is refused: see its result. */
     NEW,
-    /** The object is whole and durable; no word names it. */
+    /** The object is whole and durable, and no word names it. */
     DURABLE,
     /** The entry's word names the object; the word is pending if puts are pending first. */
     NAMED,
@@ -55,7 +55,9 @@ public final class PublishRequest {
   /** The number of the table that holds the staged entry. */
   int stagedIn;
 
-  /** Whether the request is refused, may be acknowledged, or had nothing to delete. */
+  /**
+   * Whether the request is refused, may be acknowledged, or is the delete of a key without a value.
+   */
   boolean isDecided() {
     return result != Result.OK || stage == Stage.COMMITTED || (delete && !existed);
   }

@@ -11,6 +11,6 @@ public interface Requester {
    */
   boolean claim();
 
-  /** Whether the client is still there, after its messages were claimed. */
+  /** Whether the client is still connected, after its messages were claimed. */
   boolean isThere();
 }

@@ -24,7 +24,7 @@ public final class Reservation {
   /** Whether the reservation was used since {@link #lastUsedNs}, without reading the clock. */
   boolean usedSince;
 
-  /** Number of announced objects in it that are not decided. */
+  /** The number of announced objects in the reservation that are not decided. */
   public int undecided;
 
   /**
@@ -43,7 +43,9 @@ public final class Reservation {
     this.lastUsedNs = nowNs;
   }
 
-  /** How long it has not been used, as far as is known. */
+  /**
+   * Returns for how many nanoseconds the reservation has not been used, as far as that is known.
+   */
   public long unusedNs(long nowNs) {
     if (usedSince) {
       usedSince = false;

@@ -30,7 +30,7 @@ final class Answers {
         switch (type) {
           case Message.LEASE -> true;
           case Message.PUBLISH, Message.ANNOUNCE, Message.ERASE -> isPutTimed();
-          default -> false; // the others are rare and not waited for
+          default -> false; // other requests are rare, and no operation waits for them
         };
     return timed ? nanoTime.getAsLong() | 1 : 0;
   }

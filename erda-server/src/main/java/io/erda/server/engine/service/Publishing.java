@@ -34,8 +34,8 @@ import java.util.function.LongSupplier;
  */
 final class Publishing {
   /**
-   * A batch of this size is published without waiting for more. While a batch is under way more are
-   * collected: as many as all clients may have sent.
+   * A batch of this size is published without waiting for more requests. While a batch is under way
+   * more requests are collected: as many as all clients may have sent.
    */
   private static final int BATCH_ENOUGH = 64;
 
@@ -144,7 +144,7 @@ final class Publishing {
   private final Runnable storing = this::publishStored;
   private final MemoryGuard faults = new MemoryGuard();
 
-  // Used when batches wait for a device.
+  // The following fields are used only when batches wait for a device.
 
   private long gatheringSinceNs;
   private long begunNs;
@@ -205,7 +205,7 @@ final class Publishing {
 
   /**
    * Stores an object that a client of this process has built at its place, and publishes it now.
-   * Declines when other work is to be done first.
+   * Declines when other work must be done first.
    *
    * @return a constant of {@link LocalPublisher}
    */
@@ -241,7 +241,7 @@ final class Publishing {
       return LocalPublisher.FAILED;
     }
     if (now.result != Result.OK) {
-      // Nothing was done; the client sends a message instead and gets the reason.
+      // Nothing was done. The client sends a message instead, and the answer has the reason.
       reservation.nextPlace = before;
       return LocalPublisher.LATER;
     }
@@ -249,8 +249,9 @@ final class Publishing {
   }
 
   /**
-   * Stores the object, which no word names yet. Returns false when its memory is missing: the disk
-   * has no room for a page, or the file was shortened. A WRITE finds out which.
+   * Stores the object, which no word names yet. Returns false when a page of the region is missing,
+   * because the disk has no room for it or the file was shortened. The client's WRITE then finds
+   * out the reason.
    */
   private boolean store(Region region, long place, LocalPublisher.Built object) {
     try {
@@ -447,7 +448,7 @@ final class Publishing {
     if (underWay.count == 0) {
       return;
     }
-    // After any failure the state of the store is not reliable.
+    // After a failure the state of the store is not reliable.
     if (failures.any() || !failures.attempt(advancing) || failures.any()) {
       fail();
       return;

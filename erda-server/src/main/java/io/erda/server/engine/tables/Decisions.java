@@ -9,9 +9,9 @@ public interface Decisions {
    * Decides a word, unless it is not pending, or a put will still decide it. Stores are flushed;
    * the caller drains them.
    *
-   * @param word that the entry holds
-   * @return the entry's word afterwards; 0 when the entry is free; a word that is still pending is
-   *     live: try again later
+   * @param word the word that the entry holds
+   * @return the entry's word after the call; 0 when the entry is free. A word that is still pending
+   *     is live: try again later
    */
   long decide(long entry, long keyWord, long word);
 

@@ -8,8 +8,8 @@ import io.erda.hashtable.VersionWord;
  *
  * <p>A pending word names a version that was not acknowledged. It is <em>live</em> as long as its
  * put is under way: only that put decides it, and all other code leaves it unchanged. When its put
- * is gone, because the server died or the put failed, the first operation that finds the word rolls
- * it back; recovery has committed the words whose objects are whole.
+ * no longer exists, because the server died or the put failed, the first operation that finds the
+ * word rolls it back. Recovery has committed the words whose objects are whole.
  *
  * <p>Only this class knows which words are live. A put is pending only within one batch, so a count
  * is enough: while it is not 0, every pending word may be live. For puts that announce first,
@@ -62,7 +62,8 @@ public final class PendingWords implements Decisions {
   }
 
   /**
-   * Notes that a put has stored the word of {@link #first} or {@link #over}, and commits it later.
+   * Notes that a put has stored the word of {@link #first} or {@link #over}, and will commit it
+   * later.
    */
   public void stored() {
     live += pendingFirst ? 1 : 0;
