@@ -73,7 +73,7 @@ public final class Mappings implements AutoCloseable {
     try {
       mapZerosOver(mapped);
     } catch (IOException e) {
-      // It stays as it is until the others of its group have ended.
+      // The mapping stays as it is until the other mappings of its group have ended.
     }
   }
 

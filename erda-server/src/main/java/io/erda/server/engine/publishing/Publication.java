@@ -492,7 +492,7 @@ public final class Publication {
     count(request, VersionWord.older(word));
   }
 
-  /** Counts a version that has replaced another one, or is the first of its key. */
+  /** Counts a put or delete that took effect. {@code before} is the previous version, or NONE. */
   private void count(PublishRequest request, int before) {
     int after = request.delete ? VersionWord.NONE : request.offset;
     live.replaced(request.entry, request.region().head(), before, after);
