@@ -16,9 +16,9 @@ import java.lang.foreign.MemorySegment;
  * entry gone and later sees it again.
  *
  * <p>K is the key word, w the version word (not pending), (x, y) an entry with key word x and
- * version word y. Between two drains any subset of the words stored since may be what survives a
- * power failure; after a process crash memory is a prefix of the stores, and it is unknown which of
- * them are durable.
+ * version word y. A power failure between two drains may keep any subset of the words stored since
+ * the first drain, and lose the others. After a process crash memory has a prefix of the stores,
+ * and it is unknown which of them are durable.
  *
  * <pre>
  *   step                                            durable once its drain returned
@@ -36,9 +36,9 @@ import java.lang.foreign.MemorySegment;
  * <ol>
  *   <li>Valid word stored ⇒ record durable and whole, and the destination was durably (0, 0) (step
  *       1 drains before 2 stores). So an intent with a wrong checksum is damage, never a crash.
- *   <li>An entry word of source or destination changes only while the valid word is durable (2
- *       drains before 4 stores; 5 drains before 7 stores). So no intent ⇒ the move has not begun or
- *       is complete.
+ *   <li>A word of the source or the destination entry changes only while the valid word is durable
+ *       (2 drains before 4 stores; 5 drains before 7 stores). So no intent ⇒ the move has not begun
+ *       or is complete.
  *   <li>Source word ≠ w ⇒ destination (K, w) durable (4 drains before 5 stores). So with an intent:
  *       source word 0 ⇒ only the source tag may be left, clear it; source word w ⇒ the destination
  *       may be anything, store it again. Both steps may be repeated any number of times with the
@@ -102,7 +102,7 @@ final class Displacement {
   }
 
   /**
-   * Frees an entry, durably: it is not seen free before that is sure to survive a crash.
+   * Frees an entry, durably. No reader sees the entry free before that is sure to survive a crash.
    *
    * <p>REQUIRES: the entry is in use and not pending.
    */
@@ -115,11 +115,11 @@ final class Displacement {
   }
 
   /**
-   * Finishes the move or emptying that a crash interrupted, if any, and leaves the counter even and
-   * higher in any case.
+   * Finishes the move or emptying that a crash interrupted, if there is one. The counter is even
+   * and higher afterwards in any case.
    *
-   * @throws DamagedTableException when the intent, or the two slots, are nothing that a crash can
-   *     leave; nothing is stored then
+   * @throws DamagedTableException when the intent, or one of the two slots, has a value that no
+   *     crash can leave; then nothing is stored
    */
   void recover() {
     memory.flush(TableLayout.INTENT_OFFSET, TableLayout.INTENT_BYTES);
@@ -157,7 +157,7 @@ final class Displacement {
     memory.putLongRelease(TableLayout.INTENT_VERSION_WORD_OFFSET, versionWord);
     memory.putLongRelease(
         TableLayout.INTENT_CHECKSUM_OFFSET, checksum(source, destination, keyWord, versionWord));
-    // Flush both entries: a process that crashed may have left stores there undurable.
+    // Flush both entries, because stores of a process that crashed may not be durable yet.
     memory.flush(entryOffset(destination), Entry.BYTES);
     memory.flush(entryOffset(source), Entry.BYTES);
     memory.flush(TableLayout.INTENT_OFFSET, TableLayout.INTENT_BYTES);
@@ -183,7 +183,7 @@ final class Displacement {
     clearSourceTag(source);
   }
 
-  /** Flushes the whole entry: its version word may be a store that was never flushed. */
+  /** Flushes the whole entry, because the store of its version word may never have been flushed. */
   private void clearSourceTag(long source) {
     memory.putLongRelease(entryOffset(source) + Entry.KEY_WORD_OFFSET, 0);
     memory.flush(entryOffset(source), Entry.BYTES);
@@ -205,12 +205,13 @@ final class Displacement {
     memory.drain();
   }
 
-  /** A valid intent, as loaded. */
+  /** A valid intent that was loaded. */
   record Intent(long source, long destination, long keyWord, long versionWord) {
     /**
      * The intent in the memory, or null when there is none.
      *
-     * @throws DamagedTableException when it is nothing that {@link #move} or {@link #empty} stores
+     * @throws DamagedTableException when it has a value that {@link #move} and {@link #empty} never
+     *     store
      */
     static Intent load(MemorySegment segment, long buckets) {
       long valid = TableLayout.load(segment, TableLayout.VALID_OFFSET);
@@ -245,14 +246,14 @@ final class Displacement {
       return slot >= home && slot - home < Neighbourhood.ENTRIES;
     }
 
-    /** Whether it is the intent of an emptying, not of a move. */
+    /** Whether this is the intent of an emptying; otherwise it is that of a move. */
     boolean emptying() {
       return source == destination;
     }
 
     /**
-     * Throws unless the two slots hold something that a crash within {@link #move}, {@link #empty}
-     * or {@link #recover} can leave.
+     * Throws unless the two slots have values that a crash within {@link #move}, {@link #empty} or
+     * {@link #recover} can leave.
      */
     void requireReplayable(MemorySegment segment) {
       long sourceKey = TableLayout.keyWord(segment, source);

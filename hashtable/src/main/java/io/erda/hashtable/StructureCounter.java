@@ -9,9 +9,9 @@ package io.erda.hashtable;
  * {@code endMove} may store {@code (c | 1) + 1}.
  */
 public interface StructureCounter {
-  /** Makes the counter odd and not lower, visible before any store that follows. */
+  /** Makes the counter odd and not lower. This store is visible before all stores that follow. */
   void beginMove();
 
-  /** Makes the counter even and higher, visible after every store before. */
+  /** Makes the counter even and higher. This store is visible after all earlier stores. */
   void endMove();
 }

@@ -25,7 +25,7 @@ final class Life {
     return state == State.CLOSED;
   }
 
-  /** Nothing of an earlier run is undecided any more. */
+  /** Notes that no object of an earlier run is undecided any more. */
   void begin() {
     assert state == State.RECOVERING : state;
     state = State.IN_USE;

@@ -1,12 +1,10 @@
 package io.erda.logstore;
 
-/**
- * Is told of each region when it is linked, before space in it is leased, and when it is retired.
- */
+/** Receives each region when it is linked, before space in it is leased, and when it is retired. */
 public interface LinkListener {
   /**
-   * When it throws, the region stays linked, {@link LogStore#lease} fails, and the next lease tells
-   * all listeners again.
+   * Called when a region was linked. When this throws, the region stays linked, {@link
+   * LogStore#lease} fails, and the next lease calls all listeners again.
    */
   void linked(Region region);
 

@@ -11,7 +11,7 @@ package io.erda.logstore;
 final class RegionState {
   final Region region;
 
-  /** Nothing at or above this place was handed out. */
+  /** The place where the region appends. No space at or above it was handed out. */
   long append;
 
   /**
@@ -24,8 +24,8 @@ final class RegionState {
   long low;
 
   /**
-   * The copy space that the cleaner copies into, as stored; empty when the end is not beyond the
-   * beginning. Recovery has nothing to look for in it.
+   * The copy space of the cleaner, as stored; it is empty when its end is not beyond its beginning.
+   * Recovery does not scan it.
    */
   long copiesBegin;
 
