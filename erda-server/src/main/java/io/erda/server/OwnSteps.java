@@ -4,7 +4,7 @@ import io.erda.server.engine.service.ServerCore;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** The steps of a server that only its own thread takes. The core belongs to that thread. */
+/** The steps of a server that only the server's thread takes. The core belongs to that thread. */
 final class OwnSteps implements Steps {
   private ServerCore core;
 
@@ -34,6 +34,6 @@ final class OwnSteps implements Steps {
 
   @Override
   public void end() {
-    // The calling thread is the one that takes the steps, so no step is under way.
+    // Only the calling thread takes steps, so no step is under way.
   }
 }

@@ -18,8 +18,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 
 /**
- * The thread that drives a {@link ServerCore}: polls as long as the poller allows, then sleeps on
- * its devices. Owns all that it is given.
+ * The thread that drives a {@link ServerCore}. It polls as long as the poller allows, then sleeps
+ * on its devices. Owns all objects that it is given.
  */
 final class ServerThread implements AutoCloseable {
   /** Makes the core of a server over a store, on the server's devices. */
@@ -27,7 +27,7 @@ final class ServerThread implements AutoCloseable {
     ServerCore over(StoreEngine engine);
   }
 
-  /** How often a full file system is checked for room. */
+  /** How often the thread checks whether a full file system has room again, in nanoseconds. */
   private static final long ROOM_LOOK_NS = 1_000_000_000L;
 
   private final Wiring wiring;
@@ -37,13 +37,13 @@ final class ServerThread implements AutoCloseable {
   private final DirectoryWatch watch;
   private final long startedNs = System.nanoTime();
 
-  // Used only by the server's thread, once it runs.
+  // Used only by the server's thread after it was started.
 
   private ServerCore core;
   private OpenedStore store;
   private FileThreads files;
 
-  /** Null when puts do not wait for a device. */
+  /** The threads that wait for the device; null when puts do not wait for a device. */
   private SyncThreads syncs;
 
   private long nextRoomLookNs = startedNs;
@@ -59,15 +59,18 @@ final class ServerThread implements AutoCloseable {
   private volatile Throwable failure;
 
   /**
-   * The work of the thread. It and the final steps are made in advance, because the thread may get
-   * no memory at its end.
+   * The work of the thread. This object and the final steps are made in advance, because the thread
+   * may get no memory at its end.
    */
   private final Runnable serving = this::begin;
 
   /** The final steps, in order. */
   private final List<Runnable> ending = ending();
 
-  /** The final steps that got no memory; other threads read this when the thread has ended. */
+  /**
+   * The final steps that failed for lack of memory. Other threads read this after the thread has
+   * ended.
+   */
   private final boolean[] cutShort = new boolean[ending.size()];
 
   // Guarded by this.
@@ -139,12 +142,11 @@ final class ServerThread implements AutoCloseable {
    * Starts the thread.
    *
    * @param wiring makes another core when the store has to be opened again
-   * @param steps of the core
-   * @param log is told that the store became read-only and that the server ended; null: none.
-   *     Closed at the end
-   * @param failures ends the server when a thread beside it failed
-   * @param daemon whether the JVM may end while it runs, which has the effect of a kill on the
-   *     store
+   * @param steps the steps of the core
+   * @param log receives a line when the store becomes read-only and when the server ends, and is
+   *     closed at the end; null: no log
+   * @param failures ends the server when another thread of the server failed
+   * @param daemon whether the JVM may end while the thread runs; for the store this is like a kill
    */
   static ServerThread start(
       Wiring wiring,
@@ -213,7 +215,7 @@ final class ServerThread implements AutoCloseable {
   }
 
   /**
-   * The current figures of the server, by name. Any thread may ask.
+   * Returns the current figures of the server, by name. Any thread may call it.
    *
    * @throws ErdaException.Unavailable when the server has ended, or does not answer in time
    */
@@ -252,8 +254,8 @@ final class ServerThread implements AutoCloseable {
   }
 
   /**
-   * Sets the listener that is told once why the store takes no more puts; called at once when that
-   * has happened already.
+   * Sets the listener that is called once, with the reason, when the store takes no more puts. When
+   * that has already happened it is called at once.
    */
   void onReadOnly(Consumer<String> listener) {
     String reason;
@@ -267,8 +269,8 @@ final class ServerThread implements AutoCloseable {
   }
 
   /**
-   * Sets the listener that is told the error that the server ends with, before the connections end;
-   * called at once when the server has failed already.
+   * Sets the listener that is called with the error that ends the server, before the connections
+   * end. When the server has already failed it is called at once.
    */
   void onFailure(Consumer<Throwable> listener) {
     Throwable failed;
@@ -345,7 +347,7 @@ final class ServerThread implements AutoCloseable {
 
   private void endPublishing() {
     if (failure == null) {
-      // A thread beside the server's may have failed: the store still ends in order.
+      // Another thread of the server may have failed; the store still ends in order.
       failure = failures.first();
       core.finishPublishing();
     } else {
@@ -381,7 +383,8 @@ final class ServerThread implements AutoCloseable {
     if (watch.loss() != null) {
       failure = lost(watch.loss(), failure);
     } else if (failure == null && core.readOnlyReason() != null && !core.isFull()) {
-      // The exit code tells that a problem must be solved before the next start.
+      // With this exception the process gets the exit code for a problem that must be solved before
+      // the next start.
       failure = new ErdaException.ReadOnly("the store was read-only: " + core.readOnlyReason());
     }
   }
@@ -401,8 +404,9 @@ final class ServerThread implements AutoCloseable {
   }
 
   /**
-   * Repeats the final steps that got no memory in the server's thread. The application may have
-   * memory by now, and can open the store again only when its files are released.
+   * Repeats the final steps that failed in the server's thread for lack of memory. There may be
+   * memory now, and the application can open the store again only when the store's files are
+   * released.
    */
   private synchronized void endWhatWasCutShort() {
     for (int i = 0; i < cutShort.length; i++) {
@@ -428,8 +432,8 @@ final class ServerThread implements AutoCloseable {
   }
 
   /**
-   * The exception of a server that ends because its store lost its name; other failures may follow
-   * from that.
+   * Returns the exception of a server that ends because its store lost its name. Other failures may
+   * have followed from that.
    */
   private static Throwable lost(String loss, Throwable failure) {
     ErdaException.ReadOnly lost = new ErdaException.ReadOnly(loss);
@@ -440,7 +444,7 @@ final class ServerThread implements AutoCloseable {
   }
 
   /**
-   * Opens a store again whose file system was full, as after a kill, once there is room. Clients
+   * Opens a store whose file system was full again, as after a kill, if there is room now. Clients
    * reconnect.
    */
   private void goOnWhereThereIsRoom() {
@@ -454,7 +458,7 @@ final class ServerThread implements AutoCloseable {
   }
 
   private ServerCore openedAgain() {
-    // Nothing may store in it, or make a file for it, during recovery.
+    // During recovery no client may store in the store, and no thread may make a file for it.
     core.endConnections();
     endThreads();
     ServerCore before = core;

@@ -4,9 +4,9 @@ import io.erda.server.engine.service.ServerCore;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** The steps by which a thread drives a server, and when it may sleep. */
+/** The steps by which a thread drives a server, and the preparation of its sleep. */
 interface Steps {
-  /** Takes one step of the server. Returns 0 when there was nothing to do. */
+  /** Takes one step of the server. Returns 0 when there was no work. */
   int doWork();
 
   /**
@@ -22,16 +22,16 @@ interface Steps {
   long arm();
 
   /**
-   * Replaces the core, perhaps by the same one; no step is taken meanwhile. For the server's
+   * Replaces the core, perhaps by the same one. No step is taken during the call. For the server's
    * thread.
    *
-   * @param next returns the core to go on with
+   * @param next returns the new core
    */
   void change(Supplier<ServerCore> next);
 
   /**
-   * Ends the steps: returns when no thread takes one any more, nor ever will. Throws what a step
-   * failed with, in whichever thread that was.
+   * Ends the steps. After the return no thread is taking a step, and none takes one later. Throws
+   * the error of a step that failed, in whichever thread it failed.
    */
   void end();
 }

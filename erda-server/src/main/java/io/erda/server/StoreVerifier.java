@@ -27,36 +27,36 @@ public final class StoreVerifier {
 
   private StoreVerifier() {}
 
-  /** Told how far a check has come. */
+  /** Receives the progress of a check. */
   public interface Progress {
     /**
-     * The check has made progress.
+     * Called when the check has made progress.
      *
-     * @param what the things counted, in words
+     * @param what the kind of things that are counted, in words
      */
     void at(String what, long done, long all);
   }
 
-  /** {@link #verify(Path, Progress, LongFunction)} with the hash that stores use. */
+  /** As {@link #verify(Path, Progress, LongFunction)}, with the hash that stores use. */
   public static VerifyReport verify(Path data, Progress progress) {
     return verify(data, progress, KeyHash::new);
   }
 
-  /** {@link #verify(Path, Progress)} without progress. */
+  /** As {@link #verify(Path, Progress)}, without progress. */
   public static VerifyReport verify(Path data) {
     return verify(data, (what, done, all) -> {});
   }
 
   /**
    * Checks every entry and object of the store in {@code data}, as they would be after a start of a
-   * server. Recovery takes place only in the memory of this process: nothing in the directory
-   * changes, and permission to read it is enough. Clients of a killed server may go on reading and
-   * storing meanwhile.
+   * server. Recovery takes place only in the memory of this process: no file of the directory
+   * changes, and permission to read is enough. Clients of a killed server may go on reading and
+   * storing during the check.
    *
    * @param hashings the hash of keys by seed, with which every key's entry is compared; another
    *     implementation than that of stores makes the check independent
-   * @throws ErdaException.Unusable when it is in use, foreign, or of another version
-   * @throws ErdaException.Damaged when its structures can't be opened at all
+   * @throws ErdaException.Unusable when the store is in use, foreign, or of another version
+   * @throws ErdaException.Damaged when the structures of the store can't be opened at all
    */
   public static VerifyReport verify(
       Path data, Progress progress, LongFunction<? extends KeyHashing> hashings) {
@@ -101,8 +101,8 @@ public final class StoreVerifier {
   }
 
   /**
-   * Throws a better exception when the directory lost its name meanwhile: its files may be being
-   * removed.
+   * Throws a better exception when the directory lost its name during the check, because its files
+   * may be being removed.
    */
   private static void requireThere(Path data, OpenDirectory directory, ErdaException failure) {
     OpenDirectory.Stray stray = directory.strayed();

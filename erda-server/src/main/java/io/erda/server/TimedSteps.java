@@ -6,9 +6,9 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Steps whose time is measured when they had something to do: the cost of a server apart from its
- * polling. Each step reads the clock twice, so a server is only timed on request. Belongs to the
- * thread that takes the steps.
+ * Measures the time of steps that did work, which is the cost of a server apart from its polling.
+ * Each step reads the clock twice, so a server is only timed on request. Belongs to the thread that
+ * takes the steps.
  */
 final class TimedSteps implements Steps {
   private final Steps steps;

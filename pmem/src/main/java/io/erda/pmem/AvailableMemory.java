@@ -7,8 +7,8 @@ import java.nio.file.Path;
 import java.util.stream.Stream;
 
 /**
- * How much memory this process can have, page cache included: what the machine has, or less where a
- * control group limits it, as in a container.
+ * The amount of memory that this process can have, page cache included: the memory of the machine,
+ * or less where a control group limits it, as in a container.
  */
 public final class AvailableMemory {
   private AvailableMemory() {}
@@ -17,12 +17,15 @@ public final class AvailableMemory {
     static final long BYTES = find(Path.of("/proc"), Path.of("/sys"));
   }
 
-  /** Bytes, as found at the first call. */
+  /** Returns the amount in bytes. It is determined at the first call. */
   public static long bytes() {
     return OfThisProcess.BYTES;
   }
 
-  /** Returns {@link Long#MAX_VALUE} where neither directory says how much it is. */
+  /**
+   * Returns the amount in bytes; {@link Long#MAX_VALUE} when it can't be determined from either
+   * directory.
+   */
   static long find(Path proc, Path sys) {
     return Math.min(total(proc), new ControlGroup(proc, sys).memoryBytes());
   }

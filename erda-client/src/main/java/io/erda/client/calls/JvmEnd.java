@@ -5,10 +5,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Decides whether a thread is worth waiting for while the JVM may be ending. A handler or a
- * dependent of a future may call {@link System#exit}, which does not return before all shutdown
- * hooks have ended; a hook that waited for that thread would keep the JVM from ending for ever.
- * Each wait needs its own object.
+ * Decides whether to wait for a thread while the JVM may be ending. A handler or a dependent of a
+ * future may call {@link System#exit}, which does not return before all shutdown hooks have ended;
+ * a hook that waited for that thread would keep the JVM from ending for ever. Use a new object for
+ * each wait.
  */
 public final class JvmEnd {
   /** How long a shutdown hook waits for a thread that is not in {@link System#exit}. */
@@ -27,9 +27,9 @@ public final class JvmEnd {
   }
 
   /**
-   * Whether a thread is expected to come back: always while the JVM does not end. While it ends,
-   * the thread must not be in {@link System#exit}, and {@link #PATIENCE_NS} must not have passed
-   * since this object first saw the JVM ending.
+   * Whether a thread is expected to leave its call. This is always true while the JVM does not end.
+   * While the JVM ends, it is true if the thread is not in {@link System#exit}, and {@link
+   * #PATIENCE_NS} have not passed since this object first noticed the end of the JVM.
    *
    * @param thread null when the thread is unknown
    */
@@ -46,7 +46,7 @@ public final class JvmEnd {
     return now - sinceNs < PATIENCE_NS && (thread == null || !isInExit(thread));
   }
 
-  /** Whether a thread is in {@link System#exit}; then it never comes back. */
+  /** Whether a thread is in {@link System#exit}, from which it never returns. */
   static boolean isInExit(Thread thread) {
     for (StackTraceElement each : thread.getStackTrace()) {
       if (each.getClassName().equals("java.lang.Runtime") && each.getMethodName().equals("exit")) {
@@ -56,7 +56,9 @@ public final class JvmEnd {
     return false;
   }
 
-  /** Whether shutdown hooks run: then the JVM refuses to remove a hook. */
+  /**
+   * Whether the JVM is running shutdown hooks. Tries to remove a hook, which the JVM refuses then.
+   */
   private static boolean isEnding() {
     try {
       Runtime.getRuntime().removeShutdownHook(NO_HOOK);
@@ -66,6 +68,9 @@ public final class JvmEnd {
     }
   }
 
-  /** A hook that was never added: trying to remove it shows whether the JVM is ending. */
+  /**
+   * A thread that was never added as a hook. The attempt to remove it shows whether the JVM is
+   * ending.
+   */
   private static final Thread NO_HOOK = Thread.ofPlatform().unstarted(() -> {});
 }

@@ -13,11 +13,12 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Answers a client as a server would, from the files alone: the welcome, MAP, RESOLVE, LEFT, and
- * REPORT, which changes nothing. All other requests are refused, because the client only reads.
+ * Answers the requests of a client as a server would, but from the files: the welcome, MAP,
+ * RESOLVE, LEFT, and REPORT, which changes nothing here. All other requests are refused, because
+ * the client only reads.
  */
 final class Answers {
-  /** This client has the only connection of its device, so any number will do. */
+  /** The client has the only connection of its device, so the number does not matter. */
   private static final int CLIENT_ID = 1;
 
   private static final int CONNECTION_EPOCH = 1;
@@ -30,7 +31,7 @@ final class Answers {
   private final long incarnation;
   private StoreSnapshot map;
 
-  /** Regions of {@link #map}, in the order of its slots. */
+  /** The slots of the linked regions of {@link #map}, in ascending order. */
   private int[] slots;
 
   Answers(MapReader reader, ReachedFiles files, StoreSnapshot first) {
@@ -79,7 +80,7 @@ final class Answers {
    * Answers a request.
    *
    * @param out receives the answer; has room for {@link Protocol#MESSAGE_BYTES_MAX}
-   * @return bytes of the answer; {@link #LATER} when there is none yet: ask again
+   * @return bytes of the answer; {@link #LATER} when there is no answer yet; call it again later
    * @throws NotReadable when the store can't be read any more
    */
   int answer(MemorySegment in, long at, int received, MemorySegment out, long to)
@@ -119,8 +120,8 @@ final class Answers {
         return LATER;
       }
       if (now.incarnation() != incarnation) {
-        // The files that the old server's map names may be gone, so that no READ reaches the root,
-        // which would show the new incarnation.
+        // The files that the old server's map names may be gone. Then no look-up gets as far as the
+        // READ of the root, which would show the new incarnation.
         throw new NotReadable(Status.FENCED, "another server has the store");
       }
       use(now);

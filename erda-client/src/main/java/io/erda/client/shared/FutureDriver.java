@@ -24,15 +24,15 @@ import java.util.concurrent.atomic.AtomicInteger;
  * ErdaAsyncClient}, which it owns, and completes the futures.
  *
  * <p><b>Inbox.</b> A submitting thread adds to the inbox, then checks whether this thread sleeps,
- * and wakes it; this thread stores that it sleeps, then checks the inbox. So one of the two sees
- * the other.
+ * and if so wakes it. This thread first stores that it sleeps, then checks the inbox. So at least
+ * one of the two threads notices the other.
  *
  * <p><b>Closing.</b> A submitting thread adds to the inbox, then checks whether it was closed, and
  * if so tries to take its operation out again; this thread closes the inbox, then empties it. An
  * operation is taken out once, so it is either completed or refused.
  */
 public final class FutureDriver {
-  /** A sleep is bounded, as in a blocking call. */
+  /** The longest sleep, in nanoseconds; bounded for the same reason as in a blocking call. */
   private static final long SLEEP_NS = 100_000_000;
 
   /** How often a closing thread checks whether the JVM is ending. */
@@ -52,10 +52,13 @@ public final class FutureDriver {
   /** Whether the thread was asked to end. */
   private volatile boolean closing;
 
-  /** Whether nothing can be submitted any more: the thread ends when nothing is pending. */
+  /**
+   * Whether no operation can be submitted any more. Then the thread ends when no operation is
+   * pending.
+   */
   private volatile boolean abandoned;
 
-  /** Whether nothing more is taken out of the inbox. */
+  /** Whether the driver's thread takes no more operations out of the inbox. */
   private volatile boolean inboxClosed;
 
   /** The error that ended the thread; null when the client was closed. */
@@ -327,7 +330,7 @@ public final class FutureDriver {
     int count = 0;
     for (FutureOperation next = queues.next(gets); next != null; next = queues.next(gets)) {
       if (next.future().isDone()) {
-        // The operation was cancelled.
+        // The operation was cancelled before it began.
         queues.taken(gets);
         over(next, () -> {});
       } else if (Devices.CLOCK.getAsLong() - next.sinceNs > waitNs) {
@@ -399,8 +402,8 @@ public final class FutureDriver {
   }
 
   /**
-   * Completes futures, outside of every call of the client, because a dependent may do anything.
-   * Operations that end meanwhile are told in the next turn.
+   * Completes futures. This is done outside of all calls of the client, because a dependent may do
+   * anything. Futures of operations that end during this call are completed in the next turn.
    */
   private int tell() {
     List<Runnable> now = outcomes;
@@ -411,7 +414,8 @@ public final class FutureDriver {
       try {
         each.run();
       } catch (Throwable e) {
-        // A future stores what its dependents throw; this is a stack overflow or an exhausted heap.
+        // A future stores the exceptions of its dependents, so this is an Error of the future
+        // itself, such as a stack overflow or an exhausted heap.
         thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
       }
     }
@@ -446,13 +450,13 @@ public final class FutureDriver {
         each.failed(never);
       });
     }
-    // Wakes the threads that wait for room, to find the client closed.
+    // Wakes the threads that wait for room, so that they find the client closed.
     room.release(Integer.MAX_VALUE / 2);
     tell();
     ended.countDown();
   }
 
-  /** Is told how the client's operations end; the token is the index in {@link #begun}. */
+  /** Receives the outcomes of the client's operations. The token is the index in {@link #begun}. */
   private final class Handler implements OperationHandler {
     @Override
     public void onGet(long token, MemorySegment memory, long offset, long length) {

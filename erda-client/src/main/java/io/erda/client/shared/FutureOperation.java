@@ -12,7 +12,7 @@ public abstract sealed class FutureOperation {
   /** Whether the client's own thread submitted it. */
   boolean own;
 
-  /** When the client's thread took the operation over, by {@code Devices.CLOCK}. */
+  /** The time at which the client's thread took over the operation, by {@code Devices.CLOCK}. */
   long sinceNs;
 
   private FutureOperation(byte[] key) {
@@ -41,7 +41,7 @@ public abstract sealed class FutureOperation {
   /**
    * Completes the future of any other operation.
    *
-   * @param yes for a delete: whether there was a value; for a conditional operation: whether the
+   * @param yes for a delete, whether the key had a value; for a conditional operation, whether the
    *     condition held
    */
   void done(boolean yes) {

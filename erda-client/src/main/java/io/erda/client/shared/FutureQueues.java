@@ -7,12 +7,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The operations of {@code ErdaFutures} that its own thread has taken over, ordered by key. One
- * thread.
+ * The operations of {@code ErdaFutures} that its thread has taken over, ordered by key. One thread.
  *
  * <p>For one key either gets are under way together, or puts and deletes, whose order the client
- * keeps; the first operation of the other kind, and all behind it, wait until those have ended.
- * Operations that may begin wait for room in the pipeline, gets and puts in separate queues,
+ * keeps. The first operation of the other kind, and all operations after it, wait until these have
+ * ended. Operations that may begin wait for room in the pipeline, gets and puts in separate queues,
  * because their room is separate.
  */
 final class FutureQueues {

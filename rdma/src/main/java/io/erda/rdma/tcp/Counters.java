@@ -4,7 +4,10 @@ import io.erda.rdma.DeviceStatistics;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/** Counts what a connection has moved; one thread counts, any thread may look. */
+/**
+ * Counts the bytes and messages that a connection has moved. One thread counts, and any thread may
+ * read the counts.
+ */
 final class Counters {
   private static final int READS = 0;
   private static final int BYTES_READ = 1;

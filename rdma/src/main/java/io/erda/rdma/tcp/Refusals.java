@@ -7,7 +7,7 @@ import java.util.function.LongSupplier;
 
 /** Counts and reports the peers that a serving device refuses. Any thread may read. */
 final class Refusals {
-  /** Why a peer is refused. */
+  /** The reason for refusing a peer. */
   enum Kind {
     GARBAGE("tcp.refused.garbage"),
     DAMAGED("tcp.refused.damaged"),

@@ -20,17 +20,17 @@ final class SecretFile {
   private SecretFile() {}
 
   /**
-   * Checks that nobody but its owner may use a file.
+   * Checks that only its owner may use a file.
    *
-   * @throws IOException when others may, or when that can't be found out
+   * @throws IOException when others may use it, or when that can't be determined
    */
   static void requireOwnersAlone(Path file) throws IOException {
     require(file, false);
   }
 
   /**
-   * The same, but a group may read a file of the superuser: that is how machines share the keys of
-   * their certificates among services.
+   * As {@link #requireOwnersAlone}, but a group may read a file of the superuser, because machines
+   * share the keys of their certificates among services in this way.
    */
   static void requireOwnersOrGroups(Path file) throws IOException {
     require(file, true);

@@ -3,11 +3,11 @@ package io.erda.server.engine.publishing;
 import io.erda.pmem.PersistentMemory;
 
 /**
- * Waits for the device while a batch is made durable, so that the server's thread can serve others.
- * One group of drains is under way at a time. For the server's thread.
+ * Waits for the device while a batch is made durable, so that the server's thread can serve other
+ * requests. At most one group of drains is under way. For the server's thread.
  */
 public interface Syncs {
-  /** The server's thread waits itself, because that takes hardly any time. */
+  /** The server's thread waits itself. This is for memory whose drains take hardly any time. */
   Syncs AT_ONCE =
       new Syncs() {
         @Override
@@ -32,7 +32,7 @@ public interface Syncs {
 
         @Override
         public void cancel() {
-          // Nothing is under way.
+          // No drain is under way.
         }
 
         @Override
@@ -43,7 +43,7 @@ public interface Syncs {
 
   /**
    * Adds a drain to the next group, unless the group has it already. The memory stays open until
-   * the group is done. REQUIRES: none is under way.
+   * the group is done. REQUIRES: no group is under way.
    */
   void add(PersistentMemory memory);
 
@@ -53,20 +53,23 @@ public interface Syncs {
   /**
    * Whether no drain is under way.
    *
-   * @throws java.io.UncheckedIOException what a drain of the group threw, once
+   * @throws java.io.UncheckedIOException the exception of a drain of the group; thrown once
    */
   boolean isDone();
 
-  /** Returns when no drain is under way; {@link #isDone} throws what failed. */
+  /**
+   * Waits until no drain is under way. {@link #isDone} then throws the exception of a drain that
+   * failed.
+   */
   void await();
 
   /**
-   * Returns when no drain is under way, and drops the group and its failure, because the batch is
+   * Waits until no drain is under way, and drops the group and its failure, because the batch is
    * given up.
    */
   void cancel();
 
-  /** Whether every group is done as soon as it was begun. */
+  /** Whether every group is done when {@link #begin} returns. */
   default boolean isAtOnce() {
     return false;
   }

@@ -3,8 +3,9 @@ package io.erda.server.engine.service;
 import io.erda.protocol.Message;
 
 /**
- * Refuses requests of clients that have too many under way. A client respects its own limit, which
- * the welcome tells; it can't know that of its user. One thread.
+ * Refuses requests of clients or users that have too many requests under way. A client respects the
+ * limit of a client, which is in the welcome; it can't know how much of its user's limit is used.
+ * One thread.
  */
 final class OperationLimits {
   private final int perClient;
@@ -33,8 +34,8 @@ final class OperationLimits {
   }
 
   /**
-   * Whether requests of a type count towards the limits. The others cost little, or report what a
-   * client has done or left.
+   * Whether requests of a type count towards the limits. Other requests cost little, or report that
+   * a client has finished something or left a region.
    */
   private static boolean isLimited(int type) {
     return type == Message.PUBLISH

@@ -35,8 +35,8 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * The store: superblock, root, table and log of one directory, opened, recovered and ready to
- * publish. One thread. Owns the files that it opens, borrows the directory.
+ * An open store: superblock, root, table and log of one directory, recovered and ready to publish.
+ * One thread. Owns the files that it opens, borrows the directory.
  */
 public final class StoreEngine implements AutoCloseable {
   private final MemoryDirectory directory;
@@ -47,7 +47,7 @@ public final class StoreEngine implements AutoCloseable {
   private final Tables tables;
   private final PendingWords pending;
 
-  /** Null in a store whose puts publish last. */
+  /** The words of announced puts; null in a store whose puts publish last. */
   private final AnnouncedWords announced;
 
   private final Decisions decisions;
@@ -147,8 +147,8 @@ public final class StoreEngine implements AutoCloseable {
   }
 
   /**
-   * Checks a key's entry on behalf of a reader that found an invalid object: only the server
-   * declares damage.
+   * Checks a key's entry for a reader that found an invalid object, because only the server decides
+   * that an object is damaged.
    */
   public Resolution resolve(MemorySegment memory, long keyAt, int keyLength) {
     long keyWord = keyWord(memory, keyAt, keyLength);
@@ -162,7 +162,7 @@ public final class StoreEngine implements AutoCloseable {
         : Resolution.DAMAGED;
   }
 
-  /** Whether a whole object lies there that was written for this position. */
+  /** Whether a whole object that was written for this position lies at the offset. */
   public boolean objectValid(int head, int offset) {
     return objects.valid(head, offset);
   }
@@ -173,8 +173,8 @@ public final class StoreEngine implements AutoCloseable {
   }
 
   /**
-   * The entry of the key that lies in {@code memory}, or {@link Tables#NONE}. Its word is decided,
-   * unless a put will still decide it: then it is pending.
+   * The entry of the key that lies in {@code memory}, or {@link Tables#NONE}. The entry's word is
+   * decided on return; it is pending only when a put will still decide it.
    */
   public long findDecided(long keyWord, MemorySegment memory, long keyAt, int keyLength) {
     while (true) {
@@ -187,7 +187,7 @@ public final class StoreEngine implements AutoCloseable {
           || VersionWord.pending(decisions.decide(entry, keyWord, word))) {
         return entry;
       }
-      // The entry may be another key's by now, or free.
+      // The entry may now be free or belong to another key.
       tables.drain();
     }
   }
@@ -202,7 +202,10 @@ public final class StoreEngine implements AutoCloseable {
     NOT_NOW
   }
 
-  /** Deletes a key without space in the log: its entry is emptied. For when the log is full. */
+  /**
+   * Deletes a key without taking space in the log, by emptying its entry. Used when the log is
+   * full.
+   */
   public Erasure erase(MemorySegment memory, long keyAt, int keyLength) {
     long keyWord = keyWord(memory, keyAt, keyLength);
     long entry = findDecided(keyWord, memory, keyAt, keyLength);
@@ -225,12 +228,12 @@ public final class StoreEngine implements AutoCloseable {
     return Erasure.ERASED;
   }
 
-  /** Begins a new incarnation: what readers of an earlier server know is invalid from now on. */
+  /** Begins a new incarnation. From now on the maps of readers of an earlier server are invalid. */
   public void beginIncarnation() {
     root.beginIncarnation(directory.boot());
   }
 
-  /** The verdict of the record of the last stop, from when the store was opened. */
+  /** Returns the verdict on the record of the last stop, as it was when the store was opened. */
   public StopRecord.Verdict stopped() {
     return stopped;
   }
@@ -243,7 +246,10 @@ public final class StoreEngine implements AutoCloseable {
     return promise;
   }
 
-  /** Whether a put waits until a device has written its data: {@code Syncs} may wait instead. */
+  /**
+   * Whether a put waits until a device has written its data. Then {@code Syncs} may wait in other
+   * threads.
+   */
   public boolean waitsForDevice() {
     return tables.memory().drainWaitsForDevice();
   }
@@ -260,7 +266,10 @@ public final class StoreEngine implements AutoCloseable {
     return root;
   }
 
-  /** Removes files that are not needed any more, and remembers those that could not be removed. */
+  /**
+   * Returns the object that removes files that are no longer needed, and remembers those that could
+   * not be removed.
+   */
   public Leftovers leftovers() {
     return leftovers;
   }
@@ -275,7 +284,10 @@ public final class StoreEngine implements AutoCloseable {
     return tables;
   }
 
-  /** Doubles the table when it gets full, and halves it when it is far too large; to be stepped. */
+  /**
+   * Returns the object that doubles the table when it gets full, and halves it when it is far too
+   * large. It works in steps.
+   */
   public TableGrowth growth() {
     return growth;
   }
@@ -293,7 +305,7 @@ public final class StoreEngine implements AutoCloseable {
     return live;
   }
 
-  /** Knows which pending words will still be decided by a put. */
+  /** Returns the object that knows which pending words will still be decided by a put. */
   public PendingWords pending() {
     return pending;
   }
@@ -340,22 +352,21 @@ public final class StoreEngine implements AutoCloseable {
     return files;
   }
 
-  /** Makes closing store nothing: the next opening recovers as after a kill. */
+  /** Makes {@link #close} store nothing, so that the next opening recovers as after a kill. */
   public void abandon() {
     abandoned = true;
   }
 
   /**
-   * As {@link #abandon}, but closing drains the device once more, and throws if that fails, so that
-   * the caller learns of it.
+   * As {@link #abandon}, but {@link #close} drains the device once more, and throws if that fails.
    */
   void becomeFailed() {
     failed = true;
   }
 
   /**
-   * Makes closing leave no record of a clean stop, for a store some of whose files have lost their
-   * names: the record would apply to the files that have the names now.
+   * Makes {@link #close} write no record of a clean stop. This is for a store some of whose files
+   * have lost their names, because the record would apply to the files that have these names now.
    */
   public void leaveNoRecord() {
     recorded = false;
@@ -407,7 +418,7 @@ public final class StoreEngine implements AutoCloseable {
     try {
       StopRecord.write(directory, growth.superblock(), root.incarnation());
     } catch (IOException e) {
-      // The disk is full, or failed.
+      // The disk is full or has failed.
       leftovers.undone(
           FileErrors.inWords(e)
               + ": the record of this stop could not be written, so that the next start recovers as"

@@ -33,9 +33,9 @@ public final class EntrySearch {
   }
 
   /**
-   * Compares the key in an entry's object. A damaged object counts as the key's: with 56 equal tag
-   * bits it is almost certainly the same key, and a put then replaces it instead of adding an entry
-   * behind it.
+   * Compares the key in an entry's object. A damaged object counts as an object of this key. With
+   * 56 equal tag bits it almost certainly has the same key, and a put then replaces it instead of
+   * adding another entry for the key.
    */
   private final class ObjectProbe implements KeyProbe {
     private int head;
@@ -62,8 +62,8 @@ public final class EntrySearch {
       if (!region.checksum().valid(place, room, mix)) {
         return true;
       }
-      // An announced object may have become whole between the two checks: the key as loaded after
-      // the second one counts.
+      // An announced object may have become whole between the two checks, so the key is loaded
+      // again after the second check.
       VarHandle.loadLoadFence();
       return hasKey(region, place, room);
     }

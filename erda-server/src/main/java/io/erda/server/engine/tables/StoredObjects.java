@@ -18,7 +18,7 @@ public final class StoredObjects {
     this.log = log;
   }
 
-  /** Whether a whole object lies there that was written for this position. */
+  /** Whether a whole object that was written for this position lies at the offset. */
   public boolean valid(int head, int offset) {
     Region region = log.region(head, offset);
     if (region == null) {
@@ -34,8 +34,8 @@ public final class StoredObjects {
   }
 
   /**
-   * Length of the object at an offset, without padding. REQUIRES: it is whole, and whole objects of
-   * this store do not change.
+   * Returns the length of the object at an offset, without padding. REQUIRES: the object is whole,
+   * and whole objects of this store do not change.
    */
   public int bytes(int head, int offset) {
     MemorySegment memory = log.region(head, offset).memory().segment();
