@@ -4,6 +4,7 @@ import io.erda.client.calls.CallersMemory;
 import io.erda.client.calls.ClientCore;
 import io.erda.client.calls.Confinement;
 import io.erda.client.calls.Forgotten;
+import io.erda.client.calls.JvmEnd;
 import io.erda.client.connections.ClientContext;
 import io.erda.client.connections.Devices;
 import io.erda.client.connections.KnownStore;
@@ -486,6 +487,10 @@ public final class ErdaAsyncClient implements AutoCloseable {
   }
 
   private void end() {
+    JvmEnd.callingHandlers(this::release);
+  }
+
+  private void release() {
     try {
       core.close();
     } finally {

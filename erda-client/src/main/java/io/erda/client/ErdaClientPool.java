@@ -218,8 +218,9 @@ public final class ErdaClientPool implements AutoCloseable {
     } catch (RuntimeException e) {
       // The client is closed, or another thread uses it and its call ends now. Closing it may
       // block.
-      slot.client.close();
+      ErdaClient unusable = slot.client;
       slot.client = null;
+      unusable.close();
     } finally {
       slots.giveBack(slot);
     }
@@ -233,12 +234,16 @@ public final class ErdaClientPool implements AutoCloseable {
     if (!(thrown instanceof Error) && !slot.client.isLeftInTheMiddle()) {
       return;
     }
-    try {
-      slot.client.close();
-    } catch (RuntimeException | Error e) {
-      thrown.addSuppressed(e);
-    }
+    ErdaClient broken = slot.client;
     slot.client = null;
+    try {
+      broken.close();
+    } catch (RuntimeException | Error e) {
+      // The JVM may throw one and the same error when the heap is exhausted.
+      if (e != thrown) {
+        thrown.addSuppressed(e);
+      }
+    }
   }
 
   // Operations.

@@ -5,8 +5,12 @@ import io.erda.hashtable.KeyHashing;
 import io.erda.logstore.LogFiles;
 import io.erda.pmem.OpenDirectory;
 import io.erda.pmem.OverlayDirectory;
+import io.erda.pmem.PersistentMemory;
 import io.erda.protocol.ErdaException;
+import io.erda.protocol.Root;
+import io.erda.server.engine.files.StopRecord;
 import io.erda.server.engine.files.StoreFiles;
+import io.erda.server.engine.files.Superblock;
 import io.erda.server.engine.inspection.Findings;
 import io.erda.server.engine.inspection.StoreInspection;
 import io.erda.server.engine.store.StoreEngine;
@@ -74,6 +78,33 @@ public final class StoreVerifier {
     } catch (UncheckedIOException e) {
       throw new ErdaException.Unusable(
           "can't read " + data + ": " + OpenedStore.reason(e.getCause()), e);
+    }
+  }
+
+  /**
+   * Compares the tables of a store that was stopped cleanly, and that no server has opened since,
+   * with the checksums that the server left. A client that only reads ({@code ?read-only}) does not
+   * do so: it would miss the keys of damaged entries without noticing.
+   *
+   * @return the differences, one sentence each; empty where there are none, where the store was not
+   *     stopped cleanly or a server is there, and where a file can't be read
+   */
+  public static List<String> changesSinceStop(Path data) {
+    try (OverlayDirectory directory = OverlayDirectory.open(data)) {
+      StopRecord.Verdict stopped;
+      try (PersistentMemory superblock = directory.open(StoreFiles.SUPERBLOCK);
+          PersistentMemory root = directory.open(StoreFiles.ROOT)) {
+        stopped =
+            StopRecord.check(
+                directory, Superblock.load(superblock), Root.incarnation(root.segment(), 0));
+      }
+      // A server that started meanwhile removed the record before it stored anything.
+      return stopped.state() == StopRecord.State.DIFFERS && directory.exists(StoreFiles.STOPPED)
+          ? stopped.words()
+          : List.of();
+    } catch (IOException | UncheckedIOException | ErdaException e) {
+      // A client of the store is told the same error when it connects.
+      return List.of();
     }
   }
 

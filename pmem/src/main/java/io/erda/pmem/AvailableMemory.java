@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
 /**
@@ -13,13 +14,20 @@ import java.util.stream.Stream;
 public final class AvailableMemory {
   private AvailableMemory() {}
 
-  private static final class OfThisProcess {
-    static final long BYTES = find(Path.of("/proc"), Path.of("/sys"));
-  }
+  /** The amount for this process; 0 before it is determined. */
+  private static final AtomicLong OF_THIS_PROCESS = new AtomicLong();
 
-  /** Returns the amount in bytes. It is determined at the first call. */
+  /**
+   * Returns the amount in bytes. It is determined at the first call that succeeds: an error of a
+   * call, because the heap is exhausted for example, harms no later one.
+   */
   public static long bytes() {
-    return OfThisProcess.BYTES;
+    long known = OF_THIS_PROCESS.get();
+    if (known == 0) {
+      known = find(Path.of("/proc"), Path.of("/sys"));
+      OF_THIS_PROCESS.set(known);
+    }
+    return known;
   }
 
   /**

@@ -2,6 +2,7 @@ package io.erda.client.calls;
 
 import io.erda.client.connections.Devices;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 
 /**
@@ -14,6 +15,9 @@ public final class JvmEnd {
   /** How long a shutdown hook waits for a thread that is not in {@link System#exit}. */
   static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(5);
 
+  /** How often a waiting thread checks the other one. */
+  private static final long LOOK_MS = 20;
+
   private final LongSupplier nanoTime;
   private boolean ends;
   private long sinceNs;
@@ -24,6 +28,53 @@ public final class JvmEnd {
 
   public JvmEnd(LongSupplier nanoTime) {
     this.nanoTime = nanoTime;
+  }
+
+  /**
+   * Runs work that calls handlers. While the JVM ends, another thread does it: a handler that calls
+   * {@link System#exit} never returns, and then this method returns without it. Throws what the
+   * work throws.
+   */
+  public static void callingHandlers(Runnable work) {
+    if (!isEnding()) {
+      work.run();
+      return;
+    }
+    AtomicReference<Throwable> thrown = new AtomicReference<>();
+    Thread thread =
+        Thread.ofPlatform()
+            .daemon()
+            .name("erda-closing")
+            .unstarted(() -> {
+              try {
+                work.run();
+              } catch (Throwable e) {
+                thrown.set(e);
+              }
+            });
+    thread.start();
+    new JvmEnd().awaitEnd(thread);
+    switch (thrown.get()) {
+      case RuntimeException unchecked -> throw unchecked;
+      case Error error -> throw error;
+      case null, default -> {
+        // The work throws no checked exception.
+      }
+    }
+  }
+
+  private void awaitEnd(Thread thread) {
+    boolean interrupted = false;
+    while (thread.isAlive() && comesBack(thread)) {
+      try {
+        thread.join(LOOK_MS);
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   /**

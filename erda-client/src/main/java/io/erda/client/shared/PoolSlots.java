@@ -46,8 +46,6 @@ public final class PoolSlots {
 
   /** A thread in the queue. */
   private static final class Waiter {
-    private static final Slot GONE = new Slot(-1);
-
     final Thread thread = Thread.currentThread();
 
     /** The slot that the waiting thread was given; {@link #GONE} when it no longer waits. */
@@ -71,6 +69,9 @@ public final class PoolSlots {
       return GIVEN.compareAndSet(this, null, GONE) ? null : given;
     }
   }
+
+  /** Stands for a slot that a thread, which no longer waits, can't be given. */
+  private static final Slot GONE = new Slot(-1);
 
   private static final VarHandle TAKEN;
   private static final VarHandle GIVEN;
@@ -220,9 +221,10 @@ public final class PoolSlots {
 
   private Slot standInLine(int from, long beganNs) {
     Waiter self = new Waiter();
-    line.add(self);
     boolean interrupted = false;
+    boolean leaves = false;
     try {
+      line.add(self);
       // A place may have been freed before this thread queued: the first in the queue gets it.
       serve(look(from));
       while (self.given == null && !closed) {
@@ -237,11 +239,16 @@ public final class PoolSlots {
           serve(look(from));
         }
       }
+      leaves = true;
       Slot given = self.leave();
       if (given != null) {
         return given;
       }
     } finally {
+      if (!leaves) {
+        // An Error, a stack overflow for example: a slot that the thread was given must not be lost.
+        serve(self.leave());
+      }
       line.remove(self);
       if (interrupted) {
         Thread.currentThread().interrupt();

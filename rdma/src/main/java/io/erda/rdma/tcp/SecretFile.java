@@ -36,7 +36,18 @@ final class SecretFile {
     require(file, true);
   }
 
+  /**
+   * Checks that a file can be read to its end: a read of a pipe would wait for its writer, and one
+   * of a device may never end.
+   */
+  static void requireRegular(Path file) throws IOException {
+    if (Files.exists(file) && !Files.isRegularFile(file)) {
+      throw new IOException(file + " is no regular file");
+    }
+  }
+
   private static void require(Path file, boolean orGroups) throws IOException {
+    requireRegular(file);
     boolean groupReads = orGroups && (int) Files.getAttribute(file, "unix:uid") == SUPERUSER;
     for (PosixFilePermission each : Files.getPosixFilePermissions(file)) {
       if (OF_OTHERS.contains(each) && !(groupReads && each == PosixFilePermission.GROUP_READ)) {

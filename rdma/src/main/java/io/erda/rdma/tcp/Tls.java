@@ -110,6 +110,7 @@ public final class Tls {
 
   private static Collection<? extends Certificate> certificates(Path file)
       throws GeneralSecurityException, IOException {
+    SecretFile.requireRegular(file);
     ByteArrayInputStream bytes = new ByteArrayInputStream(Files.readAllBytes(file));
     Collection<? extends Certificate> all = List.of();
     CertificateException wrong = null;
