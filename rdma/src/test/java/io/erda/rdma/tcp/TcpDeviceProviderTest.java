@@ -42,4 +42,10 @@ final class TcpDeviceProviderTest {
     assertSays("secret-file names no file", "secret-file", "");
     assertSays("tls-ca names no file", "tls-ca", "");
   }
+
+  @Test
+  void aFileThatMayHaveNoEndIsNotRead() {
+    assertSays("/dev/zero is no regular file", "tls-ca", "/dev/zero");
+    assertSays("/dev/zero is no regular file", "secret-file", "/dev/zero");
+  }
 }
