@@ -29,7 +29,7 @@ class ExitInHandlerTest {
 
   @TempDir Path data;
 
-  /** Run as a process of its own. */
+  /** Runs in a separate process. */
   public static void main(String[] args) throws Exception {
     Path data = Path.of(args[0]);
     if (args[1].equals("nobody")) {

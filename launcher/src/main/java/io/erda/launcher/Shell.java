@@ -111,7 +111,7 @@ final class Shell {
       case "shell" -> {
         return wrong("this is a shell already");
       }
-      // A server needs its own process, and a shell does not have the whole class path.
+      // A server needs a separate process, and a shell does not have the whole class path.
       case "server", "classpath" -> {
         return notHere(words.getFirst());
       }

@@ -298,7 +298,8 @@ class BackupCommandTest {
       client.put(key(i), new byte[100_000]);
     }
     Path backup = directory.resolve("backup");
-    // The limit of a process, in blocks of 512 or 1,024 bytes, stands for a full disk.
+    // A file-size limit of the process, in blocks of 512 or 1,024 bytes, is used instead of a full
+    // disk.
     Ended ended = shell("ulimit -f 1000; erda backup " + backup);
     assertOneLine(ended, 1, backup.resolve("erda.backup") + ": can't be written: File too large");
     try (Stream<Path> files = Files.list(backup)) {

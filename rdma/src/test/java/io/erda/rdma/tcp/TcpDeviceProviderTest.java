@@ -11,7 +11,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is said of the files that parameters name. */
+/** Tests the errors about files that parameters name. */
 final class TcpDeviceProviderTest {
   @TempDir private Path directory;
 
