@@ -81,7 +81,8 @@ public final class FutureDriver {
   private final int[] freeTokens = new int[begun.length];
   private int free;
 
-  // A list of the operations that have ended. Their futures are completed between two steps. Nothing
+  // A list of the operations that have ended. Their futures are completed between two steps.
+  // Nothing
   // is allocated for it, so that an exhausted heap loses no operation.
   private FutureOperation firstEnded;
   private FutureOperation lastEnded;

@@ -246,7 +246,8 @@ public final class PoolSlots {
       }
     } finally {
       if (!leaves) {
-        // An Error, a stack overflow for example: a slot that the thread was given must not be lost.
+        // An Error, a stack overflow for example: a slot that the thread was given must not be
+        // lost.
         serve(self.leave());
       }
       line.remove(self);

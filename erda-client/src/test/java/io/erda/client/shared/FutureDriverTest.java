@@ -16,7 +16,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Every future is completed, also if the heap is exhausted while that is done. No server is there. */
+/**
+ * Every future is completed, also if the heap is exhausted while that is done. No server is there.
+ */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class FutureDriverTest {
   /** The heap has no room for the first completions with an exception. */
@@ -77,7 +79,8 @@ class FutureDriverTest {
     FutureDriver driver = driver();
     List<CompletableFuture<byte[]>> futures = new ArrayList<>();
     for (int i = 0; i < 9; i++) {
-      futures.add(submit(driver, i % 4, i % 3 == 0 ? new WithoutRoom(i) : new CompletableFuture<>()));
+      futures.add(
+          submit(driver, i % 4, i % 3 == 0 ? new WithoutRoom(i) : new CompletableFuture<>()));
     }
     driver.close();
     requireAllFailed(futures);
@@ -103,8 +106,7 @@ class FutureDriverTest {
   void anExhaustedHeapKeepsNoOperationFromTheOthersOfItsKey() {
     FutureQueues queues = new FutureQueues();
     FutureOperation first = new FutureOperation.Get(new byte[] {1}, new CompletableFuture<>());
-    FutureOperation second =
-        new FutureOperation.Delete(new byte[] {1}, new CompletableFuture<>());
+    FutureOperation second = new FutureOperation.Delete(new byte[] {1}, new CompletableFuture<>());
     queues.add(first);
     queues.add(second);
     assertEquals(first, queues.next(true));
