@@ -1,4 +1,6 @@
-/** What client and server say to each other, byte by byte, and the errors a caller can act on. */
+/**
+ * The protocol between client and server, byte by byte, and the errors to which a caller can react.
+ */
 module io.erda.protocol {
   exports io.erda.protocol;
 }

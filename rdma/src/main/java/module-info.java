@@ -1,4 +1,4 @@
-/** The verbs seam, and the devices that need the JDK alone. */
+/** The verbs interface, and the devices that need only the JDK. */
 module io.erda.rdma {
   requires java.management;
   requires jdk.net;

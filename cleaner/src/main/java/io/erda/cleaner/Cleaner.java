@@ -11,28 +11,38 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Cleans the log of a server, in steps of some tens of microseconds: when it is large for its live
- * bytes or few regions are left, when a client waits for space, on request, or when the last run
- * was interrupted. One region at a time, so one reserved region is enough. One thread, the
- * server's.
+ * Cleans the log of a server, in steps of some tens of microseconds. It cleans when the log is
+ * large compared with its live bytes, when few regions are left, when a client waits for space, on
+ * request, or when the cleaning of the last run was interrupted. It cleans one region at a time, so
+ * one reserved region is enough. One thread, the server's.
  *
- * <p>Readers are not affected. A word names a whole object in every phase; a region is retired when
- * no word names it, with a newer map, and a late reader rejects what it reads there.
+ * <p>Readers are not affected. In every phase each word names a whole object. A region is retired
+ * when no word names a place in it, and the map becomes newer then, so that a late reader rejects
+ * the bytes that it READs there.
  */
 public final class Cleaner {
-  /** A cleaning at leisure must free at least this share of a region. */
+  /**
+   * A cleaning for which no request waits must free at least this fraction of a region: 1 /
+   * GAIN_SHARE.
+   */
   private static final int GAIN_SHARE = 4;
 
-  /** A cleaning that a request waits for, or that was asked for, must free at least this share. */
+  /**
+   * A cleaning that was requested, or for which a request for space waits, must free at least 1 /
+   * GAIN_SHARE_URGENT of a region.
+   */
   private static final int GAIN_SHARE_URGENT = 16;
 
-  /** How often the cleaner checks for work, unless it was asked or another region is linked. */
+  /**
+   * The time between two checks for work. The cleaner checks at once after a request, and when
+   * another region is linked.
+   */
   private static final long LOOK_NS = 5_000_000;
 
-  /** A power of two. */
+  /** The number of calls of pace() for one computation of the pace; a power of two. */
   private static final int PACES_PER_LOOK = 16;
 
-  /** Is told when a cleaning begins and ends. */
+  /** Receives the begin and the end of cleanings. */
   public interface Listener {
     /** Ignores all cleanings. */
     Listener NONE = new Listener() {};
@@ -45,9 +55,9 @@ public final class Cleaner {
   /**
    * A cleaning that has ended.
    *
-   * @param freed false: the region is kept
-   * @param bytesLive of the region when it was measured, or an estimate when it was not measured
-   * @param rounds of copying
+   * @param freed false when the region is kept
+   * @param bytesLive live bytes of the region, measured, or an estimate when they were not measured
+   * @param rounds number of rounds of copying
    */
   public record Ended(Region victim, boolean freed, long bytesLive, long bytesCopied, int rounds) {}
 
@@ -66,7 +76,7 @@ public final class Cleaner {
   private final Copier copier;
   private final PlaceSet places;
 
-  /** By head: regions up to this generation are to be cleaned on request. */
+  /** By head: the generation up to which regions must be cleaned on request. */
   private final int[] asked;
 
   /** By head: whether a client waits for space. */
@@ -147,7 +157,8 @@ public final class Cleaner {
       }
       case NO_ROOM -> {
         if (files.canLink(cleaning.victim().head())) {
-          // A region could be linked, so the failure has another reason, and would recur.
+          // A region could be linked, so the lack of room has another reason, and would occur
+          // again.
           victims.refuse(cleaning.victim(), false);
         }
         giveUp();
@@ -160,7 +171,7 @@ public final class Cleaner {
     return 1;
   }
 
-  /** Asks to clean every region of a head that holds dead objects; −1: of every head. */
+  /** Requests the cleaning of every region of a head that holds dead objects; −1: of every head. */
   public void ask(int head) {
     for (int each = 0; each < asked.length; each++) {
       if (head < 0 || head == each) {
@@ -175,9 +186,9 @@ public final class Cleaner {
   }
 
   /**
-   * Notes that a client waits for space of a head that is not leased any more.
+   * Notes that a client waits for space of a head, which has none left.
    *
-   * @return false when cleaning won't help
+   * @return false when cleaning can't help
    */
   public boolean waitsFor(int head) {
     if (!options.enabled()) {
@@ -188,7 +199,7 @@ public final class Cleaner {
     return cleaning != null || resumes || !live.known() || urgentVictim(head) != null;
   }
 
-  /** Gives up the requested cleanings: nothing is cleaned any more. */
+  /** Gives up the requested cleanings, because nothing is cleaned any more. */
   public void giveUpAsked() {
     Arrays.fill(asked, 0);
   }
@@ -253,12 +264,15 @@ public final class Cleaner {
     return wanted;
   }
 
-  /** Whether regions are to be cleaned although no request waits. */
+  /** Whether regions must be cleaned although no request waits. */
   private boolean atLeisure() {
     return files.regionsAtHand() < options.freeRegionsMin() || footprint.exceeded();
   }
 
-  /** The region to clean for waiting requests or because it was asked for, or null. */
+  /**
+   * Returns the region to clean because requests for space wait, or because the cleaning was
+   * requested; null when there is none.
+   */
   private Region wantedVictim() {
     for (int head = 0; head < urgent.length; head++) {
       if (urgent[head]) {
@@ -289,8 +303,9 @@ public final class Cleaner {
 
   /**
    * The region to clean when no request waits, or null. A cleaning that needs another region for
-   * its copies is put off: it would leave the rest of the region that the head appends to unused,
-   * and would never end when two regions can't become one.
+   * its copies is not done at leisure: it would leave the rest of the region to which the head
+   * appends unused, and such cleanings would never end when the objects of two regions do not fit
+   * into one.
    */
   private Region leisureVictim() {
     return atLeisure()
@@ -300,7 +315,8 @@ public final class Cleaner {
   }
 
   /**
-   * A victim that gives a head room: a region of the head, or one whose cleaning frees a region.
+   * Returns a victim whose cleaning gives a head space: a region of the head, or a region whose
+   * cleaning frees a whole region.
    */
   private Region urgentVictim(int head) {
     return victims.best(
@@ -312,8 +328,8 @@ public final class Cleaner {
   }
 
   /**
-   * Whether there is space for the copies out of a region: another region, or the rest of the one
-   * that the head appends to.
+   * Whether there is space for copies of a region's objects: another region, or the rest of the
+   * region to which the head appends.
    */
   private boolean mayBegin(Region region) {
     return files.canLink(region.head()) || victims.freesRegion(region);
@@ -375,7 +391,7 @@ public final class Cleaner {
     return cleaning != null;
   }
 
-  /** Whether there is work, or it is not known yet. */
+  /** Whether there is work, or it is not known yet whether there is any. */
   public boolean atWork() {
     return options.enabled() && (cleaning != null || !idle);
   }
@@ -396,8 +412,8 @@ public final class Cleaner {
   }
 
   /**
-   * Whether a cleaning that is waited or asked for lacks only disk space for another region's file,
-   * which its copies need.
+   * Whether a cleaning that was requested, or for which a request waits, lacks only the disk space
+   * for the file of another region for its copies.
    */
   public boolean blocked() {
     return options.enabled()
@@ -423,8 +439,8 @@ public final class Cleaner {
   }
 
   /**
-   * Bytes copied by cleaning; together with the bytes that clients published they tell the write
-   * amplification.
+   * Returns the bytes copied by cleaning. Together with the bytes that clients published they give
+   * the write amplification.
    */
   public long bytesCopied() {
     return copier.copiedBytes();

@@ -1,22 +1,24 @@
 package io.erda.cleaner;
 
 /**
- * When and how to clean.
+ * When and how the log is cleaned.
  *
  * @param freeRegionsMin cleaning starts by itself when fewer regions than this can be linked; 0: it
- *     never does, and no region is kept for it
- * @param livePercent cleaning at leisure keeps at least this share of the bytes live in the regions
- *     beyond one for each head, 1 to 90 %; 0: the log may fill its capacity. A higher share makes
- *     the files smaller and copies more: with a share u of a region live, u / (1 − u) bytes are
- *     copied for each byte gained
- * @param writersWaitNs how long writers may go on in the victim
- * @param leavingNs how long space is kept for a client that may not have heard that its region is
- *     gone; safety does not depend on it
+ *     never does, and no region is reserved for it
+ * @param livePercent the log is cleaned so that at least this percentage of the bytes in its
+ *     regions, apart from one region for each head, is live, 1 to 90 %; 0: the log may fill its
+ *     capacity. A higher percentage makes the files smaller, and more is copied: with a share u of
+ *     a region live, u / (1 − u) bytes are copied for each byte gained
+ * @param writersWaitNs how long writers may go on to write into the victim
+ * @param leavingNs how long the space of a retired region is kept for a client that may not know of
+ *     the retirement; safety does not depend on it
  * @param leaseWaitNs how long a request for space waits for cleaning before the log counts as full
  */
 public record CleanerOptions(
     int freeRegionsMin, int livePercent, long writersWaitNs, long leavingNs, long leaseWaitNs) {
-  /** The highest {@link #livePercent}: cleaning regions that are fuller gains too little. */
+  /**
+   * The highest {@link #livePercent}. Cleaning regions with a higher live share gains too little.
+   */
   public static final int LIVE_PERCENT_MAX = 90;
 
   /** Two regions, 50 %, 50 ms, 2 s, 3 s. */

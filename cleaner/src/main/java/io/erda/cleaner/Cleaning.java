@@ -9,42 +9,44 @@ import io.erda.logstore.LogStore;
 import io.erda.logstore.Region;
 
 /**
- * The cleaning of one victim, from sealing it to the proof that no word names it. Steps of some
- * tens of microseconds; between two of them anything may happen to any entry, so every store looks
- * the word up again.
+ * The cleaning of one victim, from sealing it to the proof that no word names a place in it. It
+ * works in steps of some tens of microseconds. Any entry may change between two steps, so every
+ * store looks up the word again.
  *
- * <p><b>Rounds.</b> A sweep over the table marks the places that words name; then each is copied,
- * in the order of places, and its word changed. The first round is the paper's merging, the further
- * ones its replication: they find objects that were being committed. A sweep that finds nothing
- * proves that the region may be retired: no writer holds space in it any more, and a word never
- * names a place again that it has stopped naming.
+ * <p><b>Rounds.</b> A sweep over the table marks the places in the victim that words name. Then the
+ * object at each marked place is copied, in the order of places, and its word is changed. The first
+ * round is the paper's merging. Further rounds are the paper's replication: they find objects that
+ * were being committed. A sweep that finds no such word proves that the region may be retired,
+ * because no writer has space in it any more, and a word never names a place again after it has
+ * stopped naming it.
  *
  * <p><b>Space.</b> The live objects of a region, packed in the order of their places, never need
- * more space than was measured, because objects only die meanwhile ({@link
+ * more space than was measured, because in the meantime objects only die ({@link
  * LogGeometry#placeBehind}).
  *
- * <p><b>Crash.</b> Copies are durable before a word names them, and the beginning of the copy space
- * is durably behind them by then. So after a crash words name whole objects, in the victim or the
- * target; copies that no word names are garbage that is not overwritten; and a cleaning that goes
- * on with the rest of the copy space finds the rest of the objects in the victim.
+ * <p><b>Crash.</b> Before a word names a copy, the copy is durable, and the stored beginning of the
+ * copy space is durably after it. So after a crash each word names a whole object, in the victim or
+ * the target. Copies that no word names are garbage, and are not overwritten. A cleaning that goes
+ * on with the rest of the copy space finds the remaining objects in the victim.
  */
 final class Cleaning {
   /** The results of {@link #step}. */
   enum Outcome {
     GOES_ON,
-    /** There is nothing to do before another part of the server has made progress. */
+    /** The cleaning waits for another part of the server. */
     WAITS,
-    /** No word names the victim, durably. */
+    /** No word names a place in the victim, durably. */
     DONE,
-    /** Too little would be gained. */
+    /** The cleaning would gain too little. */
     NO_GAIN,
-    /** There is no room for the copies: no other region, or no file for it. */
+    /** There is no room for the copies: there is no other region, or no file for it. */
     NO_ROOM,
     /**
-     * The copies don't fit into the region that the head appends to, and the plan allows no other.
+     * The copies do not fit into the region to which the head appends, and the plan allows no other
+     * region.
      */
     TOO_LARGE,
-    /** Objects that words name are damaged: they stay where they are. */
+    /** Objects that words name are damaged. They stay where they are. */
     DAMAGED
   }
 
@@ -78,13 +80,15 @@ final class Cleaning {
   private final Relocation relocation;
   private final long regionBytes;
 
-  /** How many files could not be made before this cleaning began. */
+  /** The number of files that could not be made before this cleaning began. */
   private final long failures;
 
   private Phase phase = Phase.WRITERS;
   private CopySpace copySpace;
 
-  /** Whether the places that the sweep found were measured, and the copies have fitted since. */
+  /**
+   * Whether the places that the sweep found were measured, and all copies have fitted since then.
+   */
   private boolean measured;
 
   private int round;
@@ -181,7 +185,7 @@ final class Cleaning {
       }
       writers.end(victim);
       if (linked.hasOpenExtents(victim)) {
-        // Publications in it could not be made durable, so writers may still publish there.
+        // Publications in the victim could not be made durable, so writers may still publish in it.
         return Outcome.WAITS;
       }
     }
@@ -225,8 +229,8 @@ final class Cleaning {
       bytesLive = bytes;
     }
     measured = true;
-    // A crash may have wasted part of an interrupted copy space: it is filled nevertheless, and the
-    // rest, which is little, is measured again.
+    // A crash may have wasted a part of an interrupted copy space. The space is filled
+    // nevertheless, and the few remaining objects are measured again.
     if (copySpace != null
         && (!relocation.overflowed() || measurement.onward() <= copySpace.end())) {
       beginRelocating();

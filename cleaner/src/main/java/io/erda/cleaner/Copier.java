@@ -13,8 +13,8 @@ import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
 
 /**
- * Copies objects into a copy space, a piece at a time, and collects a batch of them before their
- * words may name them: one drain for all.
+ * Copies objects into a copy space, a piece at a time. It collects a batch of copies before words
+ * may name them, so that one drain makes all of them durable.
  *
  * <p>The copy of an object differs from it only in the position mix of its checksum. The checksum
  * of the original is verified during the copy: the copy of a damaged object gets no header, so that
@@ -73,7 +73,7 @@ final class Copier {
     this.batchBytesMax = Math.min(BATCH_BYTES_MAX, geometry.regionBytes() / BATCH_SHARE);
   }
 
-  /** Bytes copied so far, padding too. */
+  /** Returns the bytes copied so far, including padding. */
   long copiedBytes() {
     return copiedBytes;
   }
@@ -143,7 +143,7 @@ final class Copier {
     MemorySegment memory = source.memory().segment();
     int end = Math.min(bytes, (done + atMost) & -ObjectLayout.ALIGNMENT);
     source.checksum().update(crc, sourcePlace + done, end - done);
-    // The first word is stored last: without it the object is not valid.
+    // The first word is stored last, because without it the object is not valid.
     int begin = Math.max(done, Long.BYTES);
     int stored = end == bytes ? ObjectLayout.padded(bytes) : end;
     target.put(targetPlace + begin, memory, sourcePlace + begin, stored - begin);
@@ -167,7 +167,10 @@ final class Copier {
 
   // Naming.
 
-  /** Makes the copies durable, and their places used up, before the first word names one. */
+  /**
+   * Makes the copies durable, and notes durably that their places are used, before the first word
+   * names a copy.
+   */
   void beginNaming(CopySpace copySpace) {
     assert count > 0 && !copying && target == copySpace.region().memory()
         : count + " copies" + (copying ? ", the last one under way" : "");

@@ -12,19 +12,20 @@ public interface Entries {
   /** No entry. */
   long NONE = -1;
 
-  /** Is shown the entries in use. */
+  /** Receives the entries in use. */
   interface Visitor {
-    /** An entry, whose word the visitor may change, or which it may empty. */
+    /** Called for an entry. The visitor may change the word of the entry, or empty the entry. */
     void entry(long slot, long keyWord, long word);
   }
 
   /**
-   * Shows the next part of all entries. A whole sweep, from 0 on until {@link #NONE}, shows every
-   * entry that was there all the time, at least once, while {@link #layout()} stays the same.
+   * Calls the visitor for the next part of all entries. A whole sweep, from 0 on until {@link
+   * #NONE}, visits every entry that exists all the time at least once, if {@link #layout()} stays
+   * the same.
    *
    * @param cursor 0, or the result of the last call
    * @param count about how many slots to visit
-   * @return where to go on, or {@link #NONE} at the end
+   * @return the cursor for the next call, or {@link #NONE} at the end
    */
   long sweep(long cursor, int count, Visitor visitor);
 
@@ -39,7 +40,10 @@ public interface Entries {
   /** Whether a sweep at {@code cursor} has already visited an entry. */
   boolean isBehind(long slot, long cursor);
 
-  /** A number that changes when entries moved in a way that a sweep under way may have missed. */
+  /**
+   * Returns a number that changes when entries have moved in such a way that a sweep under way may
+   * have missed them.
+   */
   long layout();
 
   /** About how many slots a sweep visits. */

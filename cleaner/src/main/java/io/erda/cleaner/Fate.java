@@ -3,20 +3,20 @@ package io.erda.cleaner;
 import io.erda.hashtable.VersionWord;
 
 /**
- * What happens to the object at an offset of the victim. Its key's word decides, so the order in
+ * The action for the object at an offset of the victim. Its key's word decides, so the order in
  * which the victim is walked does not matter (the paper walks backwards, because there the object
  * found first decides).
  */
 enum Fate {
-  /** The object is no version of its key any more. */
+  /** The object is no longer a version of its key. */
   DEAD,
   /** The object is copied, and the word changed to name the copy. */
   COPY,
-  /** The word drops the object, an older version that is not needed any more. */
+  /** The object is an older version that is not needed any more; it is removed from the word. */
   FORGET,
   /** The object is the tombstone of a deleted key, whose entry is emptied. */
   EMPTY,
-  /** The object is being committed: the next sweep decides. */
+  /** The object is being committed; the next sweep decides about it. */
   LATER;
 
   static Fate of(long word, int offset, boolean tombstone) {
@@ -35,7 +35,8 @@ enum Fate {
   /**
    * The word after a {@link #COPY}.
    *
-   * @param olderGoes whether the older version is dropped, because it lies in the victim too
+   * @param olderGoes whether the older version is removed from the word, because it lies in the
+   *     victim, too
    */
   static long moved(long word, int from, int to, boolean olderGoes) {
     if (VersionWord.newest(word) == from) {

@@ -5,19 +5,22 @@ import io.erda.logstore.LogGeometry;
 import io.erda.logstore.Region;
 
 /**
- * How large the log may be for its live bytes: a given share of it must be live, apart from one
- * region for each head, which the head appends to. A larger log is cleaned, so that a store whose
- * values are overwritten cycles through few files, whose pages stay cached, and one that shrinks
- * gives space back.
+ * Decides whether the log is too large for its live bytes: a given share of it must be live, apart
+ * from one region for each head, to which the head appends. A larger log is cleaned. So a store
+ * whose values are overwritten uses few files again and again, whose pages stay cached, and a store
+ * that shrinks gives back space.
  *
- * <p>It gives no answer before something was written: the table would have to be counted after an
- * opening, which reads every object of a store that may lie on a cold disk.
+ * <p>It decides nothing until a region was linked after the opening. Before that the live bytes
+ * would have to be counted, which reads every object of a store that may lie on a cold disk.
  */
 final class Footprint {
-  /** One more step of cleaning is taken for each such share of a region beyond the limit. */
+  /**
+   * One more step of cleaning is taken for each 1 / PACE_SHARE of a region by which the log exceeds
+   * its limit.
+   */
   private static final int PACE_SHARE = 4;
 
-  /** The most steps at once: more would delay requests noticeably. */
+  /** The most steps between two checks for requests; more steps would delay requests noticeably. */
   private static final int PACE_MAX = 16;
 
   private final LinkedRegions linked;
@@ -48,8 +51,7 @@ final class Footprint {
   }
 
   /**
-   * Whether the log is larger than it should be, or may be because its live bytes are not known
-   * yet.
+   * Whether the log exceeds its limit, or may exceed it because its live bytes are not known yet.
    */
   boolean exceeded() {
     if (livePercent == 0 || linked.regions().size() <= geometry.heads() + 1) {
@@ -58,7 +60,7 @@ final class Footprint {
     return live.known() ? beyond() > 0 : newest() > opened;
   }
 
-  /** By how many bytes the log is larger than it should be; not positive when it is not. */
+  /** Returns the bytes by which the log exceeds its limit; not positive when it does not. */
   private long beyond() {
     long regions = (long) linked.regions().size() - geometry.heads();
     return regions * geometry.regionBytes() - 100 * live.total() / livePercent;

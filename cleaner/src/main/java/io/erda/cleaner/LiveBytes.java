@@ -12,8 +12,8 @@ import java.util.Arrays;
 /**
  * How many bytes of each region are live: the newest committed values, padded; tombstones do not
  * count, because cleaning drops them. The code that stores words keeps it up to date once the table
- * was counted; it is not persisted. An estimate for choosing victims: a cleaning determines the
- * live objects itself.
+ * was counted; it is not persisted. The numbers are estimates, which serve to choose victims; a
+ * cleaning itself determines the live objects.
  */
 public final class LiveBytes {
   private static final int SLOTS_A_STEP = 256;
@@ -55,7 +55,7 @@ public final class LiveBytes {
     return known ? total : -1;
   }
 
-  /** Goes on counting. Returns slots visited; 0 when all is known. */
+  /** Goes on counting. Returns the number of slots visited; 0 when all live bytes are known. */
   public int doWork() {
     if (known) {
       return 0;
@@ -80,8 +80,8 @@ public final class LiveBytes {
    *
    * @param slot of the entry
    * @param before offset of the version that readers took, or {@link VersionWord#NONE}
-   * @param after offset of the value that they take from now on, or {@link VersionWord#NONE} for a
-   *     tombstone
+   * @param after offset of the value that readers take from now on, or {@link VersionWord#NONE} for
+   *     a tombstone
    */
   public void replaced(long slot, int head, int before, int after) {
     if (known || entries.isBehind(slot, cursor)) {

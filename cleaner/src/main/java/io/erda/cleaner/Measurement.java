@@ -5,9 +5,9 @@ import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.Region;
 
 /**
- * How much space the copies of the marked places need, packed in their order. It depends on where
- * they begin, because an object does not cross the end of a segment ({@link
- * LogGeometry#placeBehind}).
+ * Measures the space that copies of the objects at the marked places need when they are packed in
+ * their order. The space depends on the place where the copies begin, because an object does not
+ * cross the end of a segment ({@link LogGeometry#placeBehind}).
  */
 final class Measurement {
   private final Victim victim;
@@ -66,7 +66,7 @@ final class Measurement {
     return false;
   }
 
-  /** Where the copies end in a region of their own. */
+  /** Returns the end of the copies in a region of their own. */
   long fresh() {
     return fresh;
   }
@@ -76,7 +76,7 @@ final class Measurement {
     return aligned;
   }
 
-  /** Where the copies end in the existing copy space. */
+  /** Returns the end of the copies in the existing copy space. */
   long onward() {
     return onward;
   }

@@ -2,13 +2,16 @@ package io.erda.cleaner;
 
 /** The phases of one cleaning, in order. */
 public enum Phase {
-  /** Nothing is cleaned. */
+  /** No region is being cleaned. */
   IDLE,
-  /** No space of the victim is leased any more. Its writers finish, or are ended after a while. */
+  /**
+   * No more space of the victim is leased. Its writers finish, or their leases are ended after a
+   * while.
+   */
   WRITERS,
   /** A sweep over the table finds the places of the victim that words name. */
   MARK,
-  /** The objects at those places are measured: how much space their copies take. */
+  /** The space that copies of the objects at those places need is measured. */
   MEASURE,
   /**
    * Objects that were live when the cleaning began are copied, and words are changed to name the

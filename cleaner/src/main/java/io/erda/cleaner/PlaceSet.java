@@ -1,8 +1,8 @@
 package io.erda.cleaner;
 
 /**
- * A set of 8-byte places of one region, taken out in rising order: a bit for each, in parts that
- * are made on demand, so that no single call takes long.
+ * A set of 8-byte places of one region, which are taken out in rising order. It has a bit for each
+ * place, in parts that are allocated on demand, so that no single call takes long.
  */
 final class PlaceSet {
   private static final int PART_BITS = 20;
@@ -20,7 +20,10 @@ final class PlaceSet {
     return size;
   }
 
-  /** REQUIRES: no place was taken since the set was empty, or this place is behind those taken. */
+  /**
+   * Adds a place. REQUIRES: no place was taken since the set was empty, or this place is above the
+   * places that were taken.
+   */
   void add(long place) {
     assert place >= cursor && (place & 7) == 0
         : "place " + place + ", and those before " + cursor + " were taken";

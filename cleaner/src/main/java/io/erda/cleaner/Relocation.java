@@ -85,7 +85,7 @@ final class Relocation {
     return later;
   }
 
-  /** Whether the copies needed more space than there was. */
+  /** Whether the copies needed more space than the copy space had. */
   boolean overflowed() {
     return overflowed;
   }
@@ -128,7 +128,7 @@ final class Relocation {
     for (int i = 0; i < loaded; i++) {
       long place = ahead[i];
       long room = victim.geometry.room(place);
-      // Loaded once, because the bytes may be damaged.
+      // The length is loaded once, because the bytes may be damaged.
       int keyLength = ObjectLayout.keyLength(victim.memory, place);
       if (room >= ObjectLayout.BYTES_MIN
           && ObjectLayout.plausibleBytes(
@@ -152,7 +152,7 @@ final class Relocation {
     long keyWord = entries.keyWord(victim.memory, place + ObjectLayout.KEY_OFFSET, keyLength);
     long slot = entries.find(keyWord, offset);
     if (slot == Entries.NONE) {
-      // The object died since it was marked; or its key is damaged, which the next sweep finds.
+      // The object has died since it was marked, or its key is damaged. The next sweep shows which.
       damaged++;
       return;
     }
@@ -183,8 +183,8 @@ final class Relocation {
 
   private void copy(long place, int offset, long keyWord) {
     if (space == null || !copier.begin(victim.region, place, offset, keyWord, space)) {
-      // The copies need more space than was measured: a crash wasted some of the copy space, or a
-      // tombstone is carried.
+      // The copies need more space than was measured, because a crash wasted some of the copy
+      // space, or a tombstone is copied, too.
       later++;
       overflowed = true;
     }

@@ -8,7 +8,10 @@ import io.erda.hashtable.VersionWord;
  * versions there that are not needed. It begins again when the table's layout changes.
  */
 final class Sweep {
-  /** How many slots a step visits; more in a large table, so that the sweep ends in time. */
+  /**
+   * The least number of slots that a step visits. A step visits more in a large table, so that the
+   * sweep ends in time.
+   */
   private static final int SLOTS_MIN = 64;
 
   private static final int SLOTS_MAX = 512;
@@ -70,7 +73,7 @@ final class Sweep {
     return damagedWord;
   }
 
-  /** Number of pending words that name the victim: a later sweep marks their places. */
+  /** Returns the number of pending words that name the victim. A later sweep marks their places. */
   long later() {
     return later;
   }
@@ -102,8 +105,8 @@ final class Sweep {
         carries = true;
         places.add(victim.geometry.place(VersionWord.older(word)));
       } else if (VersionWord.newest(word) == VersionWord.NONE) {
-        // A committed word always has a newest version, so this one is damaged, and it may name the
-        // only version of its key.
+        // A committed word always has a newest version, so this word is damaged, and it may name
+        // the only version of its key.
         damagedWord = true;
       } else {
         entries.replace(slot, keyWord, word, VersionWord.withOlder(word, VersionWord.NONE));

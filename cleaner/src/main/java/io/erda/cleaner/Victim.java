@@ -8,15 +8,15 @@ import java.lang.foreign.MemorySegment;
 
 /** The region that is being cleaned: tests whether words name it, and loads its objects ahead. */
 final class Victim {
-  /** How many places' objects are loaded together, before they are examined. */
+  /** The number of places whose objects are loaded together before they are examined. */
   static final int LOADED = 16;
 
   /** The most bytes that are read from the device ahead of the current place. */
   private static final long AHEAD_BYTES_MAX = 1 << 20;
 
   /**
-   * How much the kernel is told to read at a time: of a longer range it may read only the
-   * beginning.
+   * The number of parts in which the kernel is told to read ahead, because it may read only the
+   * beginning of a longer range.
    */
   private static final int WINDOWS_AHEAD = 8;
 
@@ -24,10 +24,10 @@ final class Victim {
   final LogGeometry geometry;
   final MemorySegment memory;
 
-  /** The bits that all offsets in the region share: those of the mask for regions. */
+  /** The common bits of all offsets in the region, under the mask for regions. */
   final int offsetBits;
 
-  /** The region has been read, or is being read, from the device up to this place. */
+  /** The place up to which the region was read, or is being read, from the device. */
   private long readTo;
 
   /** The sum of loaded values, so that the compiler keeps the loads. */

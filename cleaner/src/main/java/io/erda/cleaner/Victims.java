@@ -8,25 +8,31 @@ import java.util.Map;
 import java.util.function.Predicate;
 
 /**
- * Chooses which region to clean: by cost and benefit, (1 − u) × age / (1 + u), as log-structured
- * file systems do: the free share of an old region hardly changes, that of a young one grows by
- * waiting. Age counts the regions that were linked since.
+ * Chooses the region to clean by cost and benefit, (1 − u) × age / (1 + u), as log-structured file
+ * systems do: the free share of an old region hardly changes, while that of a young region still
+ * grows. The age is the number of regions that were linked later.
  */
 final class Victims {
   private final LinkedRegions linked;
   private final LogGeometry geometry;
   private final LiveBytes live;
 
-  /** Live bytes, by generation, when a cleaning gained nothing; negative: never try again. */
+  /**
+   * By generation, the live bytes of a region when its cleaning gained nothing; negative: never try
+   * again.
+   */
   private final Map<Integer, Long> refused = new HashMap<>();
 
   /**
-   * @param into generation of the region that the head appended to
-   * @param live live bytes of the victim then
+   * @param into generation of the region to which the head appended
+   * @param live live bytes of the victim at that time
    */
   private record TooLarge(int into, long live) {}
 
-  /** The regions, by generation, whose copies did not fit behind what the head appended to. */
+  /**
+   * By generation, the regions whose copies did not fit into the rest of the region to which the
+   * head appended.
+   */
   private final Map<Integer, TooLarge> tooLarge = new HashMap<>();
 
   /**
@@ -35,7 +41,10 @@ final class Victims {
    */
   private record Packed(long live, long wasted) {}
 
-  /** Regions, by generation, whose copies can't be packed better while all of them are live. */
+  /**
+   * By generation, the regions whose copies can't be packed more densely while all of them are
+   * live.
+   */
   private final Map<Integer, Packed> packed = new HashMap<>();
 
   Victims(LinkedRegions linked, LiveBytes live) {
@@ -72,8 +81,8 @@ final class Victims {
   }
 
   /**
-   * Used bytes that are neither live nor lost between copies. Bytes that were not handed out yet
-   * need no cleaning.
+   * Returns the bytes that cleaning a region would gain: used bytes that are neither live nor lost
+   * between copies. Bytes that were not handed out yet need no cleaning.
    */
   private long gain(Region region) {
     return linked.appendPlace(region) - Region.HEADER_BYTES - live.of(region) - wasted(region);
@@ -121,8 +130,8 @@ final class Victims {
   }
 
   /**
-   * Notes that its copies need more room than expected: not to be tried until there is other room,
-   * or it has fewer live bytes.
+   * Notes that the copies of a region need more room than expected. The region is not tried again
+   * until its head appends to another region, or it has fewer live bytes.
    */
   void tooLarge(Region region) {
     int into = linked.appendRegion(region.head()).generation();

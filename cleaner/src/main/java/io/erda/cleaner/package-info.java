@@ -1,13 +1,14 @@
 /**
  * Lock-free log cleaning (design, "Cleaning"; Erda paper, section 4.4), in the phases of {@link
- * io.erda.cleaner.Phase}: what is live in a region is copied to another one of the same head, word
- * by word in the table, while clients read and write; then the region is retired.
+ * io.erda.cleaner.Phase}: the live objects of a region are copied to another region of the same
+ * head, and their words in the table are changed one by one, while clients read and write; then the
+ * region is retired.
  *
- * <p>{@link io.erda.cleaner.Cleaner} is what a server steps; read it first. It reaches table and
- * publication through {@link io.erda.cleaner.Entries} alone. When a cleaning begins and what it
- * must gain is {@code Cleaner}, {@code Footprint} and {@link io.erda.cleaner.CleanerOptions}. Which
- * region is taken is {@code Victims}, by a score of what lives in it and its age; the cleaner says
- * which regions it may choose from. {@code Fate} says what becomes of each word, and {@code
- * Relocation} copies and changes it.
+ * <p>Read {@link io.erda.cleaner.Cleaner} first, whose steps a server takes. It accesses the table
+ * and the publication only through {@link io.erda.cleaner.Entries}. {@code Cleaner}, {@code
+ * Footprint} and {@link io.erda.cleaner.CleanerOptions} decide when a cleaning begins and how much
+ * it must gain. {@code Victims} chooses the region, by its live bytes and its age, among regions
+ * that the cleaner accepts. {@code Fate} decides the action for each word, and {@code Relocation}
+ * copies the objects and changes the words.
  */
 package io.erda.cleaner;

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Which region is cleaned first, which ones wait, and how large the log may be. */
+/** Tests which region is cleaned first, which regions wait, and how large the log may be. */
 class VictimsTest {
   private static final int REGION = 1 << 16;
   private static final int SEGMENT = 1 << 12;
@@ -102,7 +102,7 @@ class VictimsTest {
     assertTrue(victims.isOpen(region(1)));
   }
 
-  /** What was not handed out yet needs no cleaning. */
+  /** Space that was not handed out yet needs no cleaning. */
   @Test
   void theUnusedRestOfARegionIsNoGain() {
     lease();
@@ -167,7 +167,7 @@ class VictimsTest {
     assertEquals(0, victims.damaged());
   }
 
-  /** What a cleaning lost between its copies would be lost again by the next one. */
+  /** The space that a cleaning lost between its copies would be lost again by the next cleaning. */
   @Test
   void whatLiesBetweenCopiesIsNoGainWhileTheyLive() {
     fill(1);

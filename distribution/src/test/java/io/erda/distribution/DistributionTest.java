@@ -32,7 +32,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What was packed is unpacked and used, with nothing else but a shell. */
+/** Unpacks the packed archive and uses it, with only a shell. */
 class DistributionTest {
   private static final Map<String, String> NOTHING = Map.of();
 
@@ -205,7 +205,7 @@ class DistributionTest {
     }
   }
 
-  /** What measures and tests Erda is no part of what serves. */
+  /** The code that measures and tests Erda is not on the class path of a server. */
   @Test
   void theLaboratoryIsOnTheClassPathOfItsOwnCommandsAlone() throws Exception {
     Path java = javaThatSays("25.0.7", "#!/bin/sh\necho \"$@\"\n");
@@ -357,7 +357,7 @@ class DistributionTest {
     }
   }
 
-  /** What a jar's manifest says of its licence stands on the page, in the row of the jar. */
+  /** The licence in a jar's manifest is on the page, in the row of the jar. */
   @Test
   void licencesAreThoseThatTheJarsDeclare() throws IOException {
     Map<String, String> names =

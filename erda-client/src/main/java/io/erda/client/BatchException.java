@@ -6,9 +6,9 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * Some operations of a call with several keys failed: {@link #errors()} says which, and how. The
- * others are done, as if each of them had been called alone. The cause is the first failure, by the
- * order of the keys.
+ * Some operations of a call with several keys failed; {@link #errors()} has the exception of each.
+ * All other operations are done, as if each had been called alone. The cause of this exception is
+ * the failure of the first key that failed, by the order of the keys.
  */
 public final class BatchException extends RuntimeException {
   private static final long serialVersionUID = 1L;
@@ -46,7 +46,10 @@ public final class BatchException extends RuntimeException {
         message, errors[first], Collections.unmodifiableList(Arrays.asList(errors)));
   }
 
-  /** Why each operation failed, by the order of the keys; null for those that are done. */
+  /**
+   * Returns the exception of each operation, by the order of the keys; null for each operation that
+   * is done.
+   */
   public List<ErdaException> errors() {
     return errors;
   }

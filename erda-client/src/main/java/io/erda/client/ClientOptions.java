@@ -7,13 +7,14 @@ import java.time.Duration;
 /**
  * How a client behaves. Immutable; begin with {@link #DEFAULT} and change what must differ.
  *
- * @param connectTimeout for a connection, until it takes its first operation
- * @param operationTimeout for one get, put or delete, reconnecting included
- * @param required the weakest promise that is accepted, or null for any
+ * @param connectTimeout how long connecting may take, until the connection can take the first
+ *     operation
+ * @param operationTimeout how long one get, put or delete may take, reconnecting included
+ * @param required the weakest promise that the client accepts of a store; null for any
  * @param pollingNs how long a blocking call polls before it sleeps; {@link #SERVER_HINT} for the
  *     time that the server recommends, 0 to sleep at once
- * @param readBytes how much of an object the first READ fetches to begin with, 64 … 1 MiB; it then
- *     follows the sizes of the objects read
+ * @param readBytes how many bytes of an object the first READ fetches at the beginning, 64 … 1 MiB;
+ *     later the client adapts it to the sizes of the objects that it reads
  * @param pipelineDepth how many gets, and as many puts and deletes, an asynchronous client has in
  *     flight at most, 1 … 64
  */

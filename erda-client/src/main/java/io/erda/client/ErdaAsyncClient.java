@@ -4,6 +4,7 @@ import io.erda.client.calls.CallersMemory;
 import io.erda.client.calls.ClientCore;
 import io.erda.client.calls.Confinement;
 import io.erda.client.calls.Forgotten;
+import io.erda.client.calls.JvmEnd;
 import io.erda.client.connections.ClientContext;
 import io.erda.client.connections.Devices;
 import io.erda.client.connections.KnownStore;
@@ -20,20 +21,21 @@ import java.util.function.LongSupplier;
 
 /**
  * A client that pipelines: up to {@link ClientOptions#pipelineDepth()} gets and as many puts and
- * deletes are in flight at once. Nothing here blocks but {@link #await}; {@link #doWork()} advances
- * everything and calls the handler.
+ * deletes are in flight at once. No method blocks except {@link #await} and {@link #close()}.
+ * {@link #doWork()} advances all operations and calls the handler.
  *
  * <p>The handler is called exactly once for every operation that was submitted, whatever the
  * handler does or throws, and whichever thread closes the client: see {@link OperationHandler}.
  *
- * <p>Belongs to one thread at a time, as an {@link ErdaClient} does: to the first that submits or
- * works, until that calls {@link #handOver()} or ends. {@link #close()}, {@link #inFlight()},
- * {@link #isConnected()} and {@link #statistics()} are for any thread; in a thread that is not the
- * owner the latter three may be slightly out of date. Errors are those of {@link ErdaClient}, by
- * way of {@link OperationHandler#onError}. Puts and deletes of one key take effect in the order of
- * submission; between a get and a put that are both in flight there is no order. Keys and values
- * are copied before a submitting call returns. Operations wait for the connection, the first one
- * too, for at most the operation timeout.
+ * <p>A client belongs to one thread at a time, as an {@link ErdaClient} does. The first thread that
+ * submits an operation or calls {@link #doWork()} or {@link #await} owns the client until it calls
+ * {@link #handOver()} or ends. Any thread may call {@link #close()}, {@link #inFlight()}, {@link
+ * #isConnected()} and {@link #statistics()}; in a thread that is not the owner the results of the
+ * latter three may be slightly out of date. Errors are those of {@link ErdaClient}, and are passed
+ * to {@link OperationHandler#onError}. Puts and deletes of one key take effect in the order of
+ * submission. A get and a put that are in flight together have no order. Keys and values are copied
+ * before a submitting call returns. Operations wait for the connection, the first one too, for at
+ * most the operation timeout.
  */
 public final class ErdaAsyncClient implements AutoCloseable {
   private final ClientCore core;
@@ -123,7 +125,8 @@ public final class ErdaAsyncClient implements AutoCloseable {
     core.connect();
     client.confinement.handOver();
     if (owned != null) {
-      // The core reaches the handler, which may reach the client. The device reaches neither.
+      // The task that releases the client must not keep the client reachable. The core refers to
+      // the handler, which may refer to the client; the device refers to neither.
       client.forgotten =
           Forgotten.watch(
               client.confinement, "a client of " + address, Forgotten.releasing(owned, reading));
@@ -183,7 +186,7 @@ public final class ErdaAsyncClient implements AutoCloseable {
 
   /**
    * Submits a put that is done if the key has no value. {@link OperationHandler#onConditional}
-   * tells the outcome.
+   * receives the outcome.
    *
    * @return false, and nothing is submitted, when the pipeline is full
    * @throws ErdaException.BadSize when key or value are longer than the store takes
@@ -205,11 +208,11 @@ public final class ErdaAsyncClient implements AutoCloseable {
 
   /**
    * Submits a put that is done if the key has the expected value. {@link
-   * OperationHandler#onConditional} tells the outcome.
+   * OperationHandler#onConditional} receives the outcome.
    *
    * @return false, and nothing is submitted, when the pipeline is full
-   * @throws ErdaException.BadSize when the key or the new value is longer than the store takes; an
-   *     expected value that is too long just never matches
+   * @throws ErdaException.BadSize when the key or the new value is longer than the store takes. An
+   *     expected value that is longer is no error: the condition does not hold
    * @throws ErdaException.ReadOnly when the client only reads: see {@link ErdaClient}
    */
   public boolean compareAndSet(
@@ -230,11 +233,11 @@ public final class ErdaAsyncClient implements AutoCloseable {
 
   /**
    * Submits a delete that is done if the key has the expected value. {@link
-   * OperationHandler#onConditional} tells the outcome.
+   * OperationHandler#onConditional} receives the outcome.
    *
    * @return false, and nothing is submitted, when the pipeline is full
-   * @throws ErdaException.BadSize when the key is longer than the store takes; an expected value
-   *     that is too long just never matches
+   * @throws ErdaException.BadSize when the key is longer than the store takes. An expected value
+   *     that is longer than the store takes is no error: the condition does not hold
    * @throws ErdaException.ReadOnly when the client only reads: see {@link ErdaClient}
    */
   public boolean compareAndDelete(long token, MemorySegment key, MemorySegment expected) {
@@ -288,8 +291,9 @@ public final class ErdaAsyncClient implements AutoCloseable {
   }
 
   /**
-   * Submits a step of the iteration to its next key; {@link OperationHandler#onEntry} tells the
-   * key. After an error it may be submitted again, and the iteration goes on where it stopped.
+   * Submits a step of the iteration to its next key; {@link OperationHandler#onEntry} receives the
+   * key. After an error the step may be submitted again, and the iteration goes on where it
+   * stopped.
    *
    * @return false, and nothing is submitted, while the previous step is under way
    * @throws IllegalStateException when no iteration was begun
@@ -349,11 +353,12 @@ public final class ErdaAsyncClient implements AutoCloseable {
   }
 
   /**
-   * Advances everything; calls the handler. Returns how much was done, 0 when there was nothing to
-   * do.
+   * Advances all operations and calls the handler. Returns a measure of the work that was done, 0
+   * when there was none.
    *
-   * <p>Throws what the handler threw, after the handler was called for everything that had ended:
-   * the first exception, with further ones suppressed. The client goes on working.
+   * <p>If the handler threw an exception, this method throws it after the handler was called for
+   * all operations that had ended; further exceptions are suppressed in the first one. The client
+   * remains usable.
    *
    * @throws IllegalStateException when the handler calls it
    */
@@ -375,11 +380,11 @@ public final class ErdaAsyncClient implements AutoCloseable {
 
   /**
    * Sleeps until there may be work or the time passes; calls the handler and throws as {@link
-   * #doWork()} does. An interrupt does not end the sleep; it stays set. Real threads only: never in
-   * virtual time.
+   * #doWork()} does. An interrupt does not end the sleep; the thread's interrupt status stays set.
+   * Only for real threads, never in virtual time.
    *
    * <p>A loop should call {@link #doWork()} for some microseconds and then sleep here: a loop that
-   * never sleeps occupies a core that other threads need, the server's perhaps.
+   * never sleeps occupies a core that other threads need, perhaps the server's thread.
    *
    * @throws IllegalStateException when the handler calls it
    */
@@ -397,7 +402,7 @@ public final class ErdaAsyncClient implements AutoCloseable {
     }
   }
 
-  /** Ends the owner's current {@link #await}, or its next one. From any thread. */
+  /** Ends the owner's current {@link #await}, or its next one. Any thread may call it. */
   void wakeup() {
     core.context.device().wakeup();
   }
@@ -416,9 +421,9 @@ public final class ErdaAsyncClient implements AutoCloseable {
   }
 
   /**
-   * Closes the client when a handler of this call asked for it. Exceptions of handlers are
-   * collected after this and before the call is left: afterwards another thread may close the
-   * client, and exceptions of handlers in that thread are thrown there.
+   * Closes the client when a handler of this call asked for it. The caller collects the exceptions
+   * of handlers after this and before it leaves the call: after that another thread may close the
+   * client, and the exceptions of handlers that run in that thread are thrown there.
    */
   private void endIfClosed() {
     if (confinement.closesOnLeaving()) {
@@ -436,7 +441,10 @@ public final class ErdaAsyncClient implements AutoCloseable {
     confinement.handOver();
   }
 
-  /** Operations that were submitted and whose end was not told to the handler yet. */
+  /**
+   * Returns the number of operations that were submitted and whose outcome the handler has not
+   * received yet.
+   */
   public int inFlight() {
     return core.active();
   }
@@ -455,15 +463,18 @@ public final class ErdaAsyncClient implements AutoCloseable {
   }
 
   /**
-   * Ends the connection and releases what it held; the handler is called for everything in flight,
-   * in the closing thread: {@link ErdaException.OutcomeUnknown} for puts and deletes that the
-   * server had claimed or may have claimed, {@link ErdaException.Unavailable} for the rest, which
-   * never takes effect. Any thread may call it: it first waits for the owner's current call to end,
-   * handlers included, but not for a call that is in {@link System#exit}, nor, in a shutdown hook,
-   * for more than 5 s: then it returns, and the end of the process releases what the client holds.
-   * From a handler it returns at once, and the client is closed when the call that called the
-   * handler ends. Later submissions throw {@link IllegalStateException}. Idempotent. Throws what
-   * handlers threw, as {@link #doWork()} does, after everything is released.
+   * Ends the connection and releases the client's resources. The closing thread calls the handler
+   * for all operations in flight: with {@link ErdaException.OutcomeUnknown} for puts and deletes
+   * that the server had claimed or may have claimed, and with {@link ErdaException.Unavailable} for
+   * all others, which never take effect.
+   *
+   * <p>Any thread may call it. It first waits for the end of the owner's current call, including
+   * its handlers. It does not wait for a call that is in {@link System#exit}, and in a shutdown
+   * hook it waits for at most 5 s; then it returns, and the end of the process releases the
+   * client's resources. When a handler calls it, it returns at once, and the client is closed when
+   * the call that called the handler ends. Later submissions throw {@link IllegalStateException}.
+   * Idempotent. Throws the exceptions of handlers as {@link #doWork()} does, after all resources
+   * are released.
    */
   @Override
   public void close() {
@@ -473,6 +484,10 @@ public final class ErdaAsyncClient implements AutoCloseable {
   }
 
   private void end() {
+    JvmEnd.callingHandlers(this::release);
+  }
+
+  private void release() {
     try {
       core.close();
     } finally {

@@ -28,11 +28,11 @@ import java.util.function.LongSupplier;
  * the server does not notice; puts and deletes are one round trip.
  *
  * <p>A client belongs to one thread at a time; make one for each thread. The first thread that
- * calls an operation owns the client, whichever thread connected it; a call of another thread
- * throws {@link WrongThreadException}, which names both, and does nothing. The client is free for
- * another thread when its owner has called {@link #handOver()}, or has ended. {@link #close()} may
- * be called by any thread, and so may methods that only inform ({@link #statistics()}, {@link
- * #promise()} and the like).
+ * calls an operation owns the client; the thread that connected it does not matter. A call by
+ * another thread does nothing, and throws {@link WrongThreadException}, which names both threads.
+ * Another thread can become the owner when the owner has called {@link #handOver()} or has ended.
+ * Any thread may call {@link #close()} and the methods that only inform ({@link #statistics()},
+ * {@link #promise()} and the like).
  *
  * <p>Each call blocks until it is done or fails with an {@link ErdaException}, at the latest after
  * {@link ClientOptions#operationTimeout()}. An interrupt ends no call, because the outcome of a put
@@ -43,49 +43,49 @@ import java.util.function.LongSupplier;
  *
  * <p><b>Several keys in one call.</b> {@link #getAll}, {@link #putAll} and {@link #deleteAll} are
  * one operation for each key, and no transaction: each operation takes effect or fails by itself.
- * They are under way together, up to 16 at a time ({@link ClientOptions#pipelineDepth()} when that
- * is less), so that their waits pass together: cache misses over shared memory, round trips over a
- * network. Puts and deletes of one key in one call take effect in the order of the call. The
- * time-out of each key starts when its operation begins; when none of the operations under way
- * finds a server, the remaining keys are not tried, and are {@code Unavailable}.
+ * Up to 16 of them are under way at a time ({@link ClientOptions#pipelineDepth()} when that is
+ * less), so that their waits overlap: cache misses over shared memory, round trips over a network.
+ * Puts and deletes of one key in one call take effect in the order of the call. The time-out of
+ * each key starts when its operation begins; when none of the operations under way finds a server,
+ * the remaining keys are not tried, and fail with {@code Unavailable}.
  *
  * <p><b>A client that only reads</b>, of {@code erda+shm:/path/to/data?read-only}, gets and
  * iterates by the store's files alone: it needs the right to read them, and no server. Operations
  * that would change something, or ask a server, throw {@link ErdaException.ReadOnly} before
  * anything is done.
  *
- * <p><b>Close it.</b> A client of a URI or of an embedded store that nobody can reach any more is
- * closed when the garbage collector finds it, and a warning of the {@link System.Logger} {@code
- * io.erda.client} says where it was opened; until then its connection, and its files over shared
- * memory, stay open.
+ * <p><b>Close it.</b> A client of a URI or of an embedded store that has become unreachable is
+ * closed when the garbage collector finds it, and the {@link System.Logger} {@code io.erda.client}
+ * logs a warning that says where the client was opened. Until then its connection, and over shared
+ * memory its files, stay open.
  *
  * <p>Operations on one key are linearizable. {@link #promise()} tells which failures an
- * acknowledged put survives. When the server is restarted the next operation connects anew; while
- * none runs, gets over shared memory go on, until the store is seen to have been deleted or
- * replaced. Errors of every operation:
+ * acknowledged put survives. When the server is restarted the next operation connects anew. While
+ * no server runs, gets over shared memory go on, until the client finds that the store was deleted
+ * or replaced. Errors of every operation:
  *
  * <ul>
- *   <li>{@link ErdaException.Unavailable}: no server, or no answer; nothing was changed, trying
- *       again is safe
+ *   <li>{@link ErdaException.Unavailable}: there is no server, or it does not answer; nothing was
+ *       changed, and trying again is safe
  *   <li>{@link ErdaException.OutcomeUnknown}: the server had begun with a put or delete when the
- *       connection ended before its answer; or the store's files failed during the operation.
- *       {@link ErdaException.OutcomeUnknown#isFinal()} says whether it took effect or never will,
- *       or may still do so. Operations that the server had not begun with are taken back, and are
- *       {@code Unavailable}
- *   <li>{@link ErdaException.Refused}: another store, version or promise is there now, or the store
- *       is open elsewhere
- *   <li>{@link ErdaException.Damaged}: the object of this key is not what was written, or was in a
- *       file that somebody shortened, which the message names
- *   <li>{@link ErdaException.ReadOnly}: the store's files failed and it takes no more puts and
- *       deletes; the key is untouched, gets go on. Or the client is one that only reads
+ *       connection ended before its answer; or the store's files failed during the operation. When
+ *       {@link ErdaException.OutcomeUnknown#isFinal()} is true, the operation has taken effect or
+ *       never will; otherwise it may still take effect later. Operations that the server had not
+ *       begun with are taken back, and fail with {@code Unavailable}
+ *   <li>{@link ErdaException.Refused}: the server has another store, version or promise than
+ *       before, or the store is open elsewhere
+ *   <li>{@link ErdaException.Damaged}: the object of this key has other bytes than were written, or
+ *       lay in a file that somebody shortened; the message names that file
+ *   <li>{@link ErdaException.ReadOnly}: the store's files failed, and it takes no more puts and
+ *       deletes; the key is unchanged, and gets go on. Or the client only reads
  *   <li>{@link ErdaException.BadSize}, {@link ErdaException.Full}
  *   <li>{@link IllegalStateException}: the client is closed, or was closed by another thread during
  *       the call; nothing was changed. A call with several keys then fails with {@code Unavailable}
  *       for each key that was not changed
  *   <li>{@link IllegalStateException}, {@link WrongThreadException}, {@link
  *       IllegalArgumentException}: the memory of a segment is freed, belongs to another thread, or
- *       is read-only where a value is to be copied. All arguments of a call are looked at before
- *       anything is done
+ *       is read-only where a value is to be copied. A call checks all its arguments before it does
+ *       anything
  * </ul>
  */
 public final class ErdaClient implements AutoCloseable {
@@ -166,10 +166,10 @@ public final class ErdaClient implements AutoCloseable {
   }
 
   /**
-   * Connects to a store in this process, over a device that the client owns: it is closed with the
-   * client, and when this throws.
+   * Connects to a store in this process, over a device that the client owns. The device is closed
+   * with the client, or when this method throws.
    *
-   * @param publisher of the server at the address; null: puts are messages
+   * @param publisher publisher of the server at the address; null when puts are sent as messages
    */
   public static ErdaClient over(
       Device device,
@@ -195,7 +195,8 @@ public final class ErdaClient implements AutoCloseable {
       client.calls.connect();
       client.confinement.handOver();
       if (owned != null) {
-        // A call under way, or a cursor, keeps the confinement reachable until it ends.
+        // The collector must not find the client while it is in use. A call under way, or a cursor,
+        // keeps the confinement reachable until it ends.
         client.forgotten =
             Forgotten.watch(
                 client.confinement,
@@ -213,13 +214,17 @@ public final class ErdaClient implements AutoCloseable {
     return Math.min(BatchCalls.DEPTH_MAX, options.pipelineDepth());
   }
 
-  /** Stores a value. Returns when it has the promise of the store. */
+  /**
+   * Stores a value. When this returns, the value survives the failures that {@link #promise()}
+   * names.
+   */
   public void put(byte[] key, byte[] value) {
     put(MemorySegment.ofArray(key), MemorySegment.ofArray(value));
   }
 
   /**
-   * Stores a value. Returns when it has the promise of the store; both segments may be reused then.
+   * Stores a value. When this returns, the value survives the failures that {@link #promise()}
+   * names, and both segments may be reused.
    */
   public void put(MemorySegment key, MemorySegment value) {
     confinement.enter();
@@ -236,14 +241,14 @@ public final class ErdaClient implements AutoCloseable {
   }
 
   /**
-   * Whether an Error interrupted an operation, whose state is unknown since. REQUIRES: no call is
-   * under way.
+   * Whether an Error has interrupted an operation, so that the operation's state is unknown.
+   * REQUIRES: no call is under way.
    */
   boolean isLeftInTheMiddle() {
     return calls.isLeftInTheMiddle();
   }
 
-  /** The value of a key, or null when it has none. */
+  /** Returns the value of a key, or null when the key has none. */
   public byte[] get(byte[] key) {
     confinement.enter();
     try {
@@ -265,8 +270,8 @@ public final class ErdaClient implements AutoCloseable {
   /**
    * Copies the value of a key to the beginning of {@code into}.
    *
-   * @return its length, bytes; -1 when the key has no value; when it is more than {@code
-   *     into.byteSize()} nothing was copied
+   * @return the length of the value in bytes; -1 when the key has no value. When the length is more
+   *     than {@code into.byteSize()}, nothing was copied
    */
   public long get(MemorySegment key, MemorySegment into) {
     confinement.enter();
@@ -306,9 +311,9 @@ public final class ErdaClient implements AutoCloseable {
   }
 
   /**
-   * The values of several keys, in the order of the keys; null for a key that has none.
+   * Returns the values of several keys, in the order of the keys; null for a key that has no value.
    *
-   * @throws BatchException when some could not be read: the exception names them, and says why
+   * @throws BatchException when some values could not be read; it has the exception of each
    */
   public List<byte[]> getAll(List<byte[]> keys) {
     byte[][] wanted = keys.toArray(byte[][]::new);
@@ -327,11 +332,12 @@ public final class ErdaClient implements AutoCloseable {
    * Copies the values of several keys, each to the beginning of its segment. Allocates nothing in
    * the steady state. All arrays are of one length.
    *
-   * @param lengths takes the length of each value, bytes: -1 when the key has none, {@link #FAILED}
-   *     when it could not be read; when it is more than {@code into} has room for nothing was
-   *     copied
-   * @param errors takes why a key could not be read; null where it could
-   * @return how many could not be read
+   * @param lengths receives the length of each value in bytes: -1 when the key has no value, {@link
+   *     #FAILED} when the value could not be read. A value that is longer than its segment of
+   *     {@code into} was not copied
+   * @param errors receives the exception of each value that could not be read; null for each other
+   *     key
+   * @return the number of values that could not be read
    */
   public int getAll(
       MemorySegment[] keys, MemorySegment[] into, long[] lengths, ErdaException[] errors) {
@@ -345,11 +351,11 @@ public final class ErdaClient implements AutoCloseable {
   }
 
   /**
-   * Stores several values, each under the key at its place. Returns when all have the promise of
-   * the store.
+   * Stores several values, each under the key with the same index. When this returns, all values
+   * survive the failures that {@link #promise()} names.
    *
-   * @throws BatchException when some could not be stored: the exception names them, and says why;
-   *     the others are stored
+   * @throws BatchException when some values could not be stored; it has the exception of each. All
+   *     other values are stored
    */
   public void putAll(List<byte[]> keys, List<byte[]> values) {
     ErdaException[] errors = new ErdaException[keys.size()];
@@ -357,12 +363,13 @@ public final class ErdaClient implements AutoCloseable {
   }
 
   /**
-   * Stores several values, each under the key at its place. Allocates nothing in the steady state.
-   * All arrays are of one length. When this returns each put has ended, and all segments may be
-   * reused.
+   * Stores several values, each under the key with the same index. Allocates nothing in the steady
+   * state. All arrays have the same length. When this returns each put has ended, and all segments
+   * may be reused.
    *
-   * @param errors takes why a value could not be stored; null where it has the promise of the store
-   * @return how many could not be stored
+   * @param errors receives the exception of each value that could not be stored; null for each
+   *     value that is stored
+   * @return the number of values that could not be stored
    */
   public int putAll(MemorySegment[] keys, MemorySegment[] values, ErdaException[] errors) {
     BatchCalls.requireAll(keys, values, false, keys.length, errors.length);
@@ -376,10 +383,10 @@ public final class ErdaClient implements AutoCloseable {
   }
 
   /**
-   * Removes several keys and their values. Returns for each whether it had one.
+   * Removes several keys and their values. Returns for each key whether it had a value.
    *
-   * @throws BatchException when some could not be removed: the exception names them, and says why;
-   *     the others are removed
+   * @throws BatchException when some keys could not be removed; it has the exception of each. All
+   *     other keys are removed
    */
   public boolean[] deleteAll(List<byte[]> keys) {
     boolean[] existed = new boolean[keys.size()];
@@ -389,12 +396,13 @@ public final class ErdaClient implements AutoCloseable {
   }
 
   /**
-   * Removes several keys and their values. Allocates nothing in the steady state. All arrays are of
-   * one length.
+   * Removes several keys and their values. Allocates nothing in the steady state. All arrays have
+   * the same length.
    *
-   * @param existed takes whether each key had a value; false where that is not known
-   * @param errors takes why a key could not be removed; null where it was
-   * @return how many could not be removed
+   * @param existed receives whether each key had a value; false when that is not known
+   * @param errors receives the exception of each key that could not be removed; null for each other
+   *     key
+   * @return the number of keys that could not be removed
    */
   public int deleteAll(MemorySegment[] keys, boolean[] existed, ErdaException[] errors) {
     BatchCalls.requireAll(keys, null, false, existed.length, errors.length);
@@ -430,11 +438,11 @@ public final class ErdaClient implements AutoCloseable {
   }
 
   /**
-   * Stores a value if the key has none. When the key has a value, one-sided READs find it.
-   * Otherwise the server decides when it stores the version word, so that only one of several
-   * clients succeeds.
+   * Stores a value if the key has none. The client first finds out by one-sided READs whether the
+   * key has a value. If it has none, the server checks the condition again when it stores the
+   * version word, so that only one of several clients succeeds.
    *
-   * @return whether the value was stored; false: the key had a value, and keeps it
+   * @return whether the value was stored; false when the key had a value, which it keeps
    */
   public boolean putIfAbsent(MemorySegment key, MemorySegment value) {
     confinement.enter();
@@ -447,7 +455,7 @@ public final class ErdaClient implements AutoCloseable {
       Get get = calls.freeGet();
       get.key(key);
       calls.run(get);
-      // A get first: when the key has a value, no space of the log is taken.
+      // The get comes first, so that no space of the log is taken when the key has a value.
       return get.length < 0 && calls.putIf(key, null, value);
     } finally {
       confinement.leave();
@@ -461,13 +469,13 @@ public final class ErdaClient implements AutoCloseable {
   }
 
   /**
-   * Replaces a value if it is the expected one. The server compares when it stores the version
-   * word, by length and a hash of 128 bits. A value that was replaced and put back in the meantime
-   * counts as the expected one. One round trip, done or not; it takes space in the log either way.
-   * When the expected value is longer than any value of the key can be the result is false, without
-   * a round trip.
+   * Replaces a value if it is the expected one. The server compares the values when it stores the
+   * version word, by length and a hash of 128 bits. A value that was replaced and put back in the
+   * meantime counts as the expected one. The call takes one round trip and space in the log,
+   * whether the value is replaced or not. When the expected value is longer than any value of the
+   * key can be, the result is false, without a round trip.
    *
-   * @return whether the value was stored; false: the key has another value, or none
+   * @return whether the value was stored; false when the key has another value, or none
    * @throws ErdaException.Damaged when the object of the key is damaged; nothing was changed
    */
   public boolean compareAndSet(MemorySegment key, MemorySegment expected, MemorySegment value) {
@@ -491,11 +499,11 @@ public final class ErdaClient implements AutoCloseable {
   }
 
   /**
-   * Removes a key and its value if it is the expected one, as {@link #compareAndSet(MemorySegment,
-   * MemorySegment, MemorySegment)} replaces one. Unlike {@link #delete(MemorySegment)} it needs
-   * space in the log.
+   * Removes a key if it has the expected value; values are compared as by {@link
+   * #compareAndSet(MemorySegment, MemorySegment, MemorySegment)}. Unlike {@link
+   * #delete(MemorySegment)} it needs space in the log.
    *
-   * @return whether it was removed; false: the key has another value, or none
+   * @return whether the key was removed; false when the key has another value, or none
    */
   public boolean compareAndDelete(MemorySegment key, MemorySegment expected) {
     confinement.enter();
@@ -512,7 +520,8 @@ public final class ErdaClient implements AutoCloseable {
 
   /**
    * Begins an iteration over all keys of the store. It is one-sided as a get is: the server does
-   * not notice it. A client has one cursor at a time, and may get, put and delete meanwhile.
+   * not notice it. A client has one cursor at a time, and may get, put and delete while the cursor
+   * is open.
    *
    * @throws IllegalStateException while a cursor of this client is open: neither closed nor at its
    *     end
@@ -522,14 +531,14 @@ public final class ErdaClient implements AutoCloseable {
   }
 
   /**
-   * Reads the keys of the next stretch of an iteration, which another client of the store may have
-   * begun.
+   * Reads the keys of the next stretch of an iteration. Another client of the store may have begun
+   * the iteration.
    *
-   * @param order where the iteration is, null at its beginning; after a failure pass the same
-   *     again, because the stretch was not completed
-   * @param into receives the keys; may hold some of them after a failure
+   * @param order the state of the iteration, null at its beginning. After a failure pass the same
+   *     state again, because the stretch was not completed
+   * @param into receives the keys; may have received some of them when the call fails
    * @param damaged receives an exception for each damaged object
-   * @return where the iteration is now
+   * @return the state of the iteration after this stretch
    */
   ScanOrder nextStretch(ScanOrder order, Queue<byte[]> into, Queue<ErdaException.Damaged> damaged) {
     try (KeyCursor stretch = cursor(order, true)) {
@@ -561,7 +570,7 @@ public final class ErdaClient implements AutoCloseable {
   }
 
   /**
-   * The server's figures by name, in its order.
+   * Returns the server's figures by name, in the order in which the server lists them.
    *
    * @throws ErdaException.ReadOnly when the client only reads: it has no server
    */
@@ -596,8 +605,8 @@ public final class ErdaClient implements AutoCloseable {
   }
 
   /**
-   * Ends this thread's ownership: the next thread that calls an operation becomes the owner. A pool
-   * calls it when a client is given back. Closes an open cursor.
+   * Ends this thread's ownership: the next thread that calls an operation becomes the owner. Closes
+   * an open cursor. A pool calls this when a client is given back.
    *
    * @throws WrongThreadException when another thread owns the client
    */
@@ -613,7 +622,7 @@ public final class ErdaClient implements AutoCloseable {
     confinement.handOver();
   }
 
-  /** Whether the client is closed, or is being closed. From any thread. */
+  /** Whether the client is closed, or is being closed. Any thread may call it. */
   boolean isClosed() {
     return confinement.isClosing();
   }
@@ -626,31 +635,35 @@ public final class ErdaClient implements AutoCloseable {
     return core.context.counts().statistics();
   }
 
-  /** What an acknowledgement of this store guarantees. */
+  /** Returns the promise of the store: which failures an acknowledged put or delete survives. */
   public Promise promise() {
     return welcome().promise();
   }
 
-  /** The identity of the store; it stays when the server is restarted or the files are moved. */
+  /**
+   * Returns the identity of the store. It stays the same when the server is restarted or the files
+   * are moved.
+   */
   public UUID storeId() {
     return welcome().store();
   }
 
-  /** The longest key, bytes. */
+  /** Returns the length of the longest key that the store takes, in bytes. */
   public int keyBytesMax() {
     return welcome().keyBytesMax();
   }
 
   /**
-   * The longest value of the store, bytes: with a key of one byte. No get returns a longer one. See
-   * {@link #valueBytesMax(int)} for longer keys.
+   * Returns the length of the longest value that the store takes, in bytes; this is with a key of
+   * one byte. No get returns a longer value. See {@link #valueBytesMax(int)} for longer keys.
    */
   public int valueBytesMax() {
     return welcome().valueBytesMax();
   }
 
   /**
-   * The longest value that the store takes with a key of so many bytes, bytes.
+   * Returns the length in bytes of the longest value that the store takes with a key of {@code
+   * keyBytes} bytes.
    *
    * @throws ErdaException.BadSize when the store takes no keys of that length
    */
@@ -664,11 +677,11 @@ public final class ErdaClient implements AutoCloseable {
   }
 
   /**
-   * Ends the connection and releases what it held. Any thread may call it, even while the owner is
-   * in a call: that call ends at once. A put or delete that the server had claimed, or may have
-   * claimed, throws {@link ErdaException.OutcomeUnknown}; any other operation throws {@link
-   * IllegalStateException} and never takes effect. Nothing is released before the call ends.
-   * Idempotent; returns when the client is closed. Every later call throws {@link
+   * Ends the connection and releases the client's resources. Any thread may call it, even while the
+   * owner is in a call; that call ends at once. A put or delete that the server had claimed, or may
+   * have claimed, throws {@link ErdaException.OutcomeUnknown}; any other operation throws {@link
+   * IllegalStateException} and never takes effect. Resources are released only after that call has
+   * ended. Idempotent; returns when the client is closed. Every later call throws {@link
    * IllegalStateException}.
    */
   @Override

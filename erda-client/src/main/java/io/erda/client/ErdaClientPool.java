@@ -18,25 +18,25 @@ import java.util.function.Supplier;
  * Clients of one store for any number of threads: a bounded number of connections, each lent to one
  * thread at a time. Any thread may call any method.
  *
- * <p><b>Which client.</b> A thread gets the client that it had last, when that is free; else
- * another free client; else a new connection, while there are fewer than {@link #clientsMax()}. So
- * as many connections are made as threads are in calls at once, and no more. Where all are lent, a
- * borrower waits for the borrow time-out at most. A borrower that has waited for a millisecond is
- * served before all later ones.
+ * <p><b>Which client.</b> A thread gets the client that it had last, if that is free; otherwise
+ * another free client; otherwise a new connection, while there are fewer than {@link
+ * #clientsMax()}. So the pool makes no more connections than threads are in calls at the same time.
+ * When all clients are lent, a borrower waits, at most for the borrow time-out. A borrower that has
+ * waited for a millisecond is served before all later ones.
  *
  * <p><b>Connections that fail.</b> A client connects anew by itself when its server was restarted.
  * A client that was closed, or that threw an {@link Error}, is replaced when it is borrowed next.
- * When the server has no room for another connection the pool lends only the clients that it has
- * for a second, then tries again; only when it has none does the borrower get {@link
- * ErdaException.Full}. All clients are of one store: when a server turns out to have another store,
- * {@link ErdaException.Refused} is thrown.
+ * When the server has no room for another connection, the pool lends only its present clients for a
+ * second, and then tries again. If it has no clients the borrower gets {@link ErdaException.Full}.
+ * All clients are clients of the same store: when a server has another store, {@link
+ * ErdaException.Refused} is thrown.
  *
- * <p><b>Operations</b> of the pool itself borrow a client for the call; they return and throw what
- * {@link ErdaClient} does, and throw what {@link #borrow()} throws. An interrupt ends no call, and
- * stays set.
+ * <p><b>Operations</b> of the pool itself borrow a client for the call; they have the results and
+ * exceptions of {@link ErdaClient}, and also throw the exceptions of {@link #borrow()}. An
+ * interrupt ends no call, and the interrupt status stays set.
  *
- * <p><b>Closing.</b> {@link #close()} closes every client, also those that are lent: calls that are
- * under way end as {@link ErdaClient#close()} says. Waiting borrowers get {@link
+ * <p><b>Closing.</b> {@link #close()} closes every client, also those that are lent; calls under
+ * way end as {@link ErdaClient#close()} describes. Waiting borrowers get {@link
  * IllegalStateException}.
  */
 public final class ErdaClientPool implements AutoCloseable {
@@ -46,7 +46,7 @@ public final class ErdaClientPool implements AutoCloseable {
   private final Supplier<ErdaClient> connect;
   private final PoolSlots slots;
 
-  /** The identity of the store, from the first connection on. */
+  /** The identity of the store; null before the first connection. */
   private final AtomicReference<UUID> store = new AtomicReference<>();
 
   /**
@@ -55,7 +55,7 @@ public final class ErdaClientPool implements AutoCloseable {
    * @param connect makes a connection, for example {@code () -> ErdaClient.connect(uri, options)},
    *     or {@code embedded::client}; called by the threads that borrow, several at a time
    * @param clientsMax how many clients there are at most
-   * @param borrowTimeout how long a borrower waits where all are lent
+   * @param borrowTimeout how long a borrower waits when all clients are lent
    * @throws ErdaException.BadArgument when a number is out of its range
    */
   public ErdaClientPool(Supplier<ErdaClient> connect, int clientsMax, Duration borrowTimeout) {
@@ -87,7 +87,7 @@ public final class ErdaClientPool implements AutoCloseable {
   // Lending.
 
   /**
-   * A client that is lent until {@link #close()}, to the thread that borrowed it. The client must
+   * A client that is lent to the thread that borrowed it, until {@link #close()}. The client must
    * not be used after that.
    */
   public static final class Lent implements AutoCloseable {
@@ -102,9 +102,9 @@ public final class ErdaClientPool implements AutoCloseable {
     }
 
     /**
-     * The client.
+     * Returns the client.
      *
-     * @throws IllegalStateException when it was given back
+     * @throws IllegalStateException when the client was given back
      */
     public ErdaClient client() {
       if (slot.get() == null) {
@@ -114,8 +114,8 @@ public final class ErdaClientPool implements AutoCloseable {
     }
 
     /**
-     * Gives the client back. Idempotent. When another thread than the client's owner calls it, the
-     * client is closed, and a call under way ends as {@link ErdaClient#close()} says.
+     * Gives the client back. Idempotent. When a thread that is not the client's owner calls this,
+     * the client is closed, and a call under way ends as {@link ErdaClient#close()} describes.
      */
     @Override
     public void close() {
@@ -127,10 +127,10 @@ public final class ErdaClientPool implements AutoCloseable {
   }
 
   /**
-   * Borrows a client. The borrower must give it back. A thread that borrows a second client while
-   * it holds the first may wait for itself.
+   * Borrows a client. The borrower must give it back. A thread should not borrow a second client
+   * while it holds one: it may wait for the client that it holds itself, until the time-out.
    *
-   * @throws ErdaException.Unavailable when none was free in time, or no connection can be made
+   * @throws ErdaException.Unavailable when no client was free in time, or no connection can be made
    * @throws ErdaException.Full when the server has no room for a first connection
    * @throws ErdaException.Refused when the server has another store than before
    * @throws IllegalStateException when the pool is closed
@@ -140,8 +140,8 @@ public final class ErdaClientPool implements AutoCloseable {
   }
 
   /**
-   * Calls a function with a client that is lent for the call. Throws what the function and {@link
-   * #borrow} throw.
+   * Calls a function with a client that is lent for the call. Passes on the exceptions of the
+   * function and of {@link #borrow}.
    */
   public <T> T with(Function<ErdaClient, T> call) {
     PoolSlots.Slot slot = take();
@@ -202,7 +202,7 @@ public final class ErdaClientPool implements AutoCloseable {
     }
     slot.client = client;
     if (slots.isClosed()) {
-      // A thread that closes the pool may have looked at this slot before it had a client.
+      // A thread that is closing the pool may have checked this slot before the slot had a client.
       client.close();
       throw PoolSlots.closed();
     }
@@ -218,27 +218,32 @@ public final class ErdaClientPool implements AutoCloseable {
     } catch (RuntimeException e) {
       // The client is closed, or another thread uses it and its call ends now. Closing it may
       // block.
-      slot.client.close();
+      ErdaClient unusable = slot.client;
       slot.client = null;
+      unusable.close();
     } finally {
       slots.giveBack(slot);
     }
   }
 
   /**
-   * Closes the client of a slot when its state is unknown: a call ended with an Error, or an
-   * earlier one did and interrupted an operation. The slot's next user connects anew.
+   * Closes the client of a slot when its state is unknown, because this call ended with an Error,
+   * or an earlier call ended so and interrupted an operation. The slot's next user connects anew.
    */
   private static void discardIfBroken(PoolSlots.Slot slot, Throwable thrown) {
     if (!(thrown instanceof Error) && !slot.client.isLeftInTheMiddle()) {
       return;
     }
-    try {
-      slot.client.close();
-    } catch (RuntimeException | Error e) {
-      thrown.addSuppressed(e);
-    }
+    ErdaClient broken = slot.client;
     slot.client = null;
+    try {
+      broken.close();
+    } catch (RuntimeException | Error e) {
+      // The JVM may throw one and the same error when the heap is exhausted.
+      if (e != thrown) {
+        thrown.addSuppressed(e);
+      }
+    }
   }
 
   // Operations.
@@ -339,13 +344,14 @@ public final class ErdaClientPool implements AutoCloseable {
   }
 
   /**
-   * The keys of the store: a key that has a value from before the iteration begins until after it
-   * has ended is given exactly once, any other key at most once; see {@link KeyCursor}. A client is
-   * borrowed for some thousand keys at a time, and given back before the keys are consumed; so an
-   * iteration may be abandoned. The iterator is for one thread at a time.
+   * Returns an iterator over the keys of the store. It returns a key that has a value from before
+   * the iteration begins until after it has ended exactly once, and any other key at most once; see
+   * {@link KeyCursor}. The iterator borrows a client for some thousand keys at a time, and gives it
+   * back before it returns these keys; so an iteration may be abandoned. The iterator may be used
+   * by one thread at a time.
    *
-   * <p>Both methods of the iterator throw what {@link KeyCursor#next()} and {@link #borrow()} do;
-   * called again, they go on where they were.
+   * <p>Both methods of the iterator throw the exceptions of {@link KeyCursor#next()} and {@link
+   * #borrow()}. After an exception they may be called again, and go on where they stopped.
    */
   public Iterator<byte[]> keys() {
     return new PoolKeys(
@@ -364,14 +370,14 @@ public final class ErdaClientPool implements AutoCloseable {
     return store.get();
   }
 
-  /** How many clients are connected, or were when they were used last. */
+  /** Returns the number of clients that are connected, or were when they were last used. */
   public int clients() {
     return slots.open();
   }
 
   /**
-   * Closes every client and the pool. Idempotent. Returns when all are closed, except when it is
-   * called within a call of one of the clients.
+   * Closes every client and the pool. Idempotent. Returns when all clients are closed, except when
+   * it is called within a call of one of the clients.
    */
   @Override
   public void close() {

@@ -10,30 +10,32 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
 /**
- * A client whose operations return futures. Any thread may call any method; one thread of the
- * client's own drives an {@link ErdaAsyncClient}. For applications that have many operations under
- * way, or no thread to block; a blocking {@link ErdaClient} in its own thread answers a single get
- * much sooner.
+ * A client whose operations return futures. Any thread may call any method; the client has one
+ * thread, which drives an {@link ErdaAsyncClient}. It is meant for applications that have many
+ * operations under way, or have no thread that may block. For a single get a blocking {@link
+ * ErdaClient} in the application's thread is much faster.
  *
  * <p><b>Outcomes.</b> Each future is completed once: with its result, or with the {@link
  * ErdaException} that {@link ErdaClient} would have thrown. Keys and values are copied before a
  * call returns.
  *
- * <p><b>Order.</b> Operations on one key take effect in the order in which they were submitted,
- * gets too: a get sees the value of the latest put of the same key that was submitted before it,
- * and none submitted after it. A call that returned before another one began, in any thread, was
- * submitted before it. Between keys there is no order. After {@link ErdaException.OutcomeUnknown}
- * that is not final a put may still take effect later than others.
+ * <p><b>Order.</b> Operations on one key, including gets, take effect in the order in which they
+ * were submitted: a get sees the value of the latest put of the same key that was submitted before
+ * it, and no put that was submitted after it. If a call returned before another call began, in any
+ * thread, its operation was submitted first. Operations on different keys have no order. A put
+ * whose {@link ErdaException.OutcomeUnknown} is not final may still take effect after later
+ * operations.
  *
  * <p><b>How many.</b> At most {@code pendingMax} operations are pending: submitted and not
- * completed. A further call waits until one is completed, for the operation time-out at most; then
- * its future fails with {@link ErdaException.Unavailable}, and nothing was sent. An interrupt ends
- * no wait, and stays set. The client's own thread never waits: see below.
+ * completed. A further call waits until an operation is completed, at most for the operation
+ * time-out; then its future fails with {@link ErdaException.Unavailable}, and nothing was sent. An
+ * interrupt ends no wait, and the interrupt status stays set. The client's thread never waits: see
+ * below.
  *
- * <p><b>Dependents</b> that are added without an executor may run in the client's own thread. They
- * must not block, because that stops the client. They may submit: these operations are counted
- * apart from the others, so that a chain never waits for itself; when {@code pendingMax} of them
- * are pending a further future fails as above, at once.
+ * <p><b>Dependents</b> that are added to a future without an executor may run in the client's
+ * thread. They must not block, because that stops the client. They may submit operations. These
+ * operations are counted separately, so that a chain of operations never waits for itself. When
+ * {@code pendingMax} of them are pending, the future of a further one fails at once, as above.
  *
  * <p><b>Cancelling</b> a future, or completing it from outside, takes the operation back if it has
  * not begun; then it never takes effect. An operation that has begun goes on, and its outcome is
@@ -41,9 +43,9 @@ import java.util.function.Function;
  *
  * <p><b>Closing.</b> {@link #close()} may be called by any thread. It completes every future: with
  * {@link ErdaException.OutcomeUnknown} for puts and deletes that the server had claimed, or may
- * have claimed; with {@link ErdaException.Unavailable} for the rest, which never takes effect. From
- * then on calls throw {@link IllegalStateException}. A client that nobody can reach any more is
- * closed when the garbage collector finds it and nothing is pending, and a warning is logged
+ * have claimed; with {@link ErdaException.Unavailable} for all others, which never take effect.
+ * From then on calls throw {@link IllegalStateException}. A client that has become unreachable is
+ * closed when the garbage collector finds it and no operation is pending, and a warning is logged
  * ({@link ErdaClient}).
  */
 public final class ErdaFutures implements AutoCloseable {
@@ -94,8 +96,8 @@ public final class ErdaFutures implements AutoCloseable {
   /**
    * Drives a client that the caller makes, for example one of an embedded store.
    *
-   * @param connect makes the client, with the handler it is given, in the calling thread; its
-   *     device and all else it is made of belong to the client's own thread from then on
+   * @param connect makes the client with the given handler. It is called in the calling thread;
+   *     afterwards the client and its device belong to the thread of this object
    * @param options the options of that client
    */
   public static ErdaFutures over(
@@ -117,7 +119,10 @@ public final class ErdaFutures implements AutoCloseable {
     return future;
   }
 
-  /** Stores a value. Completed when it has the promise of the store. */
+  /**
+   * Stores a value. The future is completed when the value survives the failures that the store's
+   * promise names.
+   */
   public CompletableFuture<Void> put(byte[] key, byte[] value) {
     CompletableFuture<Void> future = new CompletableFuture<>();
     submit(
@@ -165,18 +170,18 @@ public final class ErdaFutures implements AutoCloseable {
     return driver.pending();
   }
 
-  /** The counters of the client, as they were a moment ago. */
+  /** Returns the counters of the client. They may be slightly out of date. */
   public ClientStatistics statistics() {
     return driver.statistics();
   }
 
   /**
    * Ends the connection, completes every future and ends the client's thread. Idempotent. Returns
-   * when that is done; when a dependent calls it in the client's own thread it returns at once, and
-   * the client is closed after the dependent has returned. An interrupt does not end the wait, and
-   * stays set. A shutdown hook does not wait for a dependent that is in {@link System#exit}, nor
-   * for another one for more than 5 s: then the end of the process releases what the client holds,
-   * and futures that were not completed stay so.
+   * when that is done. When a dependent calls it in the client's thread it returns at once, and the
+   * client is closed after the dependent has returned. An interrupt does not end the wait, and the
+   * interrupt status stays set. In a shutdown hook it does not wait for a dependent that is in
+   * {@link System#exit}, and waits for another dependent at most 5 s. Then the end of the process
+   * releases the client's resources, and futures that were not completed stay incomplete.
    */
   @Override
   public void close() {

@@ -23,44 +23,44 @@ import java.util.function.Function;
  * A store as a map, for any number of threads and processes. Neither keys nor values are null.
  *
  * <p>Every method on one key is atomic, and takes effect as the operations of {@link ErdaClient}
- * do: acknowledged changes are kept as the store promises. A method that reads a value and then
- * changes it makes the change conditional on that value, and starts over when another value is
- * there; so the functions of {@code compute}, {@code merge} and the like may be called several
- * times for one call, and must have no effects of their own. {@link #set} stores a value without
- * looking, in one round trip; {@link #put} takes two.
+ * do: acknowledged changes survive the failures that the store's promise names. A method that reads
+ * a value and then changes it makes the change conditional on that value, and starts over when the
+ * key has got another value. So the functions of {@code compute}, {@code merge} and the like may be
+ * called several times for one call, and must have no side effects. {@link #set} stores a value
+ * without reading the previous one, in one round trip; {@link #put} takes two.
  *
  * <p>Values are compared as objects ({@code equals}), keys as bytes: see {@link Serializer}.
  *
- * <p>Methods throw what {@link ErdaClient} and the pool throw. After {@link
- * ErdaException.OutcomeUnknown} the change may have been made or not; a method does not start over
- * then.
+ * <p>Methods throw the exceptions of {@link ErdaClient} and of the pool. After {@link
+ * ErdaException.OutcomeUnknown} the change may have been made or not; the method does not start
+ * over then.
  *
- * <p><b>A function that changes the key it computes</b> through a map, of whichever pool of the
- * store, gets {@link IllegalStateException} ("Recursive update"), as from a {@code
- * ConcurrentHashMap}; it may read the key, and change others. When it changes the key through a
- * client or a future, the map cannot tell that from another thread's change, and calls the function
- * again.
+ * <p><b>A function that changes the key that it computes</b> through a map, over any pool of the
+ * same store, gets {@link IllegalStateException} ("Recursive update"), as from a {@code
+ * ConcurrentHashMap}. It may read the key, and change other keys. When the function changes the key
+ * through a client or a future, the map cannot distinguish that from another thread's change, and
+ * calls the function again.
  *
  * <p><b>Values that can't be decoded.</b> When a serializer can't read the bytes of a key or a
  * value that a method needs, the method throws {@link UndecodableException}, which names the key,
  * and leaves the key unchanged. {@link #set}, {@link #delete}, {@code keySet().remove(key)}, {@link
  * #clear()}, {@link #containsKey}, {@link #size()} and methods that use only keys do not decode
- * values. Entries are decoded when they are used, so that {@code entrySet().removeIf} may try an
- * entry's value and remove the entry where that throws. After {@code next()} of an iterator has
- * thrown, {@code remove()} removes the entry that can't be decoded, and the next {@code next()}
- * skips it.
+ * values. Entries are decoded when they are used, so the predicate of {@code entrySet().removeIf}
+ * may try to get an entry's value, and return true when that throws. After {@code next()} of an
+ * iterator has thrown, {@code remove()} removes the entry that can't be decoded, and the next
+ * {@code next()} skips it.
  *
  * <p><b>Methods over all entries</b> ({@link #size()}, {@link #containsValue}, iterators, streams,
- * {@code equals}) read all keys of the store, and are no snapshots: they show each entry that is
- * there all the time, and may or may not show entries that are added or removed meanwhile.
- * Iterators and streams read a few keys first and then ever more at once, so that the first key
- * costs little; spliterators do not know their size. {@link #putAll} and {@link #clear()} are as
- * many operations as there are keys.
+ * {@code equals}) read all keys of the store, and are no snapshots: they include each entry that
+ * exists all the time, and may or may not include entries that are added or removed during the
+ * call. Iterators and streams first read a few keys, and then more and more at once, so that the
+ * first key costs little; spliterators do not know their size. {@link #putAll} and {@link #clear()}
+ * do one operation for each key.
  *
  * <p><b>In a full store</b> {@link #delete}, {@link #clear()}, and {@code remove}, {@code removeIf}
- * and {@code removeAll} of {@code keySet()} remove keys all the same. All other removals, {@code
- * remove(key)} and {@code remove(key, value)} among them, depend on the value that was read: they
- * need a little room in the log, and throw {@link ErdaException.Full} when there is none.
+ * and {@code removeAll} of {@code keySet()} still remove keys. All other removals, including {@code
+ * remove(key)} and {@code remove(key, value)}, are conditional on the value that was read. They
+ * need a little space in the log, and throw {@link ErdaException.Full} when there is none.
  *
  * <p><b>Removals and replacements.</b> A method that shows an entry and then removes or replaces it
  * does so only if the entry is still there. In the table <em>the key</em> means that any value of
@@ -93,7 +93,7 @@ import java.util.function.Function;
  *       retainAll}, iterators; {@link #clear()}</td><td>the key</td><td>the key</td></tr>
  * </table>
  *
- * <p>The result of such a call (<em>true</em>: it has changed something) tells what it did remove.
+ * <p>The result of such a call is true only if it removed something itself.
  */
 public final class ErdaMap<K, V> extends AbstractMap<K, V> implements ConcurrentMap<K, V> {
   private final UpdateGuard store;
@@ -103,10 +103,10 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
   private final Set<Entry<K, V>> entryView;
 
   /**
-   * The store of a pool as a map. The map borrows the pool: the caller closes it.
+   * Returns the store of a pool as a map. The map borrows the pool: the caller closes it.
    *
-   * @param keys writes keys: see {@link Serializer} for what it must keep
-   * @param values writes values
+   * @param keys serializes keys; {@link Serializer} states its obligations
+   * @param values serializes values
    */
   public static <K, V> ErdaMap<K, V> over(
       ErdaClientPool pool, Serializer<K> keys, Serializer<V> values) {
@@ -323,7 +323,8 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
   /**
    * Stores all entries, without reading the previous values.
    *
-   * @throws BatchException when some could not be stored: by the order of the other map's entries
+   * @throws BatchException when some entries could not be stored; its errors are in the order of
+   *     the other map's entries
    */
   @Override
   public void putAll(Map<? extends K, ? extends V> map) {
@@ -351,7 +352,7 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
     return !store.keys().hasNext();
   }
 
-  /** Removes every key that it finds, whatever its value is then. */
+  /** Removes every key that it finds, with any value. */
   @Override
   public void clear() {
     store.keys().forEachRemaining(store::delete);

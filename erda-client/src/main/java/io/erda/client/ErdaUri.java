@@ -9,7 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Where a store is.
+ * The address of a store.
  *
  * <pre>
  *   erda+shm:/path/to/data             a server on this host, by its data directory
@@ -18,9 +18,9 @@ import java.util.Map;
  *   erda+rdma://host:port              by RDMA hardware
  * </pre>
  *
- * <p><b>Read only.</b> A client of {@code ?read-only} gets and iterates, and needs nothing but the
- * right to read the store's files: it tells no server, makes no file and takes no lock, and works
- * while a server runs and while none does. Puts, deletes, figures and cleaning are {@link
+ * <p><b>Read only.</b> A client of {@code ?read-only} gets and iterates, and needs only the right
+ * to read the store's files: it contacts no server, makes no file and takes no lock, and works
+ * whether a server runs or not. Puts, deletes, figures and cleaning throw {@link
  * ErdaException.ReadOnly}.
  *
  * <p>A path may have a question mark where a file of that name is there, or a slash follows it:
@@ -31,7 +31,7 @@ import java.util.Map;
  * name files, and never hold a secret themselves.
  */
 public sealed interface ErdaUri {
-  /** The port of {@code ./erda server} where none is named. */
+  /** The default port of {@code ./erda server}. */
   int PORT_DEFAULT = 7411;
 
   /**
@@ -83,12 +83,12 @@ public sealed interface ErdaUri {
   }
 
   /**
-   * Prefix of a URI of shared memory. Not meant for applications; an interface has no private
-   * constants that its package can use.
+   * The prefix of a URI of shared memory. It is not meant for applications; it is public because an
+   * interface can have no package-private constants.
    */
   String SHM = "erda+shm:";
 
-  /** The end of a URI whose client only reads the store's files. */
+  /** The suffix of a URI whose client only reads the store's files. */
   String READ_ONLY = "?read-only";
 
   String TCP = "erda://";
@@ -98,8 +98,8 @@ public sealed interface ErdaUri {
   /**
    * Reads a URI.
    *
-   * @throws ErdaException.BadArgument when it is none of the three forms; the message says what is
-   *     expected
+   * @throws ErdaException.BadArgument when it has none of these forms; the message describes the
+   *     expected form
    */
   static ErdaUri parse(String uri) {
     if (uri == null) {
@@ -209,7 +209,7 @@ public sealed interface ErdaUri {
         return port;
       }
     } catch (NumberFormatException e) {
-      // The exception below is thrown, and says what is expected.
+      // The exception below is thrown, and describes the expected form.
     }
     throw bad(uri, " (a port is 1 to 65535: '" + digits + "')");
   }

@@ -11,20 +11,21 @@ import java.lang.foreign.ValueLayout;
  * An iteration over the keys of a store, with their values, in no particular order; see {@link
  * ErdaClient#keys()}.
  *
- * <p><b>What it promises.</b> A key that has a value from before the iteration begins until after
- * it has ended is given exactly once. A key that gets or loses its value meanwhile is given once or
- * not at all. No key is given twice. The value that is given with a key is one that the key had at
- * some time during the iteration; the values of two keys may be of different times: this is no
- * snapshot. All that holds while other clients put and delete, while the table doubles and the log
- * is cleaned, and when the server is restarted meanwhile.
+ * <p><b>Guarantees.</b> A key that has a value from before the iteration begins until after it has
+ * ended is returned exactly once. A key that gets or loses its value during the iteration is
+ * returned once or not at all. No key is returned twice. The value that is returned with a key is
+ * one that the key had at some time during the iteration. The values of two keys may be of
+ * different times, so this is no snapshot. These guarantees hold while other clients put and
+ * delete, while the table doubles and the log is cleaned, and when the server is restarted during
+ * the iteration.
  *
- * <p>It READs the hash table, 16 to 64 bytes for each key depending on how full the table is, and
- * every object whole, because the object's checksum says whether the key is right. It holds about
- * 200 KiB, or more when an object is longer; its client keeps that memory for the next cursor. Any
- * time may pass between two keys.
+ * <p><b>Costs.</b> The cursor READs the hash table, 16 to 64 bytes for each key depending on how
+ * full the table is, and every object whole, because the object's checksum shows whether the key is
+ * right. It uses about 200 KiB of memory, or more when an object is longer; its client keeps that
+ * memory for the next cursor. Any time may pass between two keys.
  *
- * <p>It belongs to its client and to the client's thread, and may be used as long as the client is
- * open.
+ * <p>A cursor belongs to its client and to the client's thread, and may be used as long as the
+ * client is open.
  */
 public final class KeyCursor implements AutoCloseable {
   private enum State {
@@ -57,10 +58,10 @@ public final class KeyCursor implements AutoCloseable {
   /**
    * Moves to the next key. Returns false at the end, and always after that.
    *
-   * <p>After an error it may be called again, and goes on where it stopped: no key is lost.
+   * <p>After an error it may be called again, and goes on where it stopped, so that no key is lost.
    *
-   * @throws ErdaException.Damaged when the object of a key is not what was written; its key is
-   *     unknown, the message says where the object lies. The next call skips it
+   * @throws ErdaException.Damaged when the object of a key has other bytes than were written. The
+   *     key is unknown; the message states the place of the object. The next call skips the object
    * @throws ErdaException.Unavailable when there is no server, or no answer, for {@link
    *     ClientOptions#operationTimeout()}
    * @throws ErdaException.Refused when another store is there now
@@ -165,8 +166,8 @@ public final class KeyCursor implements AutoCloseable {
   }
 
   /**
-   * Ends the iteration. The client may begin another one then, as it may when the cursor is at its
-   * end. Idempotent; only in the client's thread.
+   * Ends the iteration. The client may then begin another iteration, as it may when the cursor is
+   * at its end. Idempotent. Only the client's thread may call it.
    */
   @Override
   public void close() {

@@ -7,11 +7,11 @@ import java.lang.foreign.MemorySegment;
  * has built goes to its place in the log and becomes the newest version of its key within one call,
  * without a message ({@code docs/decisions/2026-11-23-what-a-put-costs.md}).
  *
- * <p>It may decline at any time. Then nothing was changed, and the client WRITEs and SENDs as over
- * any other device.
+ * <p>It may decline at any time. Then nothing was changed, and the client WRITEs the object and
+ * SENDs a message, as over any other device.
  */
 public interface LocalPublisher {
-  /** Declined: nothing was changed. */
+  /** The publisher declined: nothing was changed. */
   int LATER = 0;
 
   /** The object is the newest version; the key had no value before. */
@@ -21,8 +21,8 @@ public interface LocalPublisher {
   int REPLACED = 2;
 
   /**
-   * The store failed during the call, and whether the put took effect is not known. {@link
-   * Line#failure} tells why.
+   * The store failed during the call, and it is unknown whether the put took effect. {@link
+   * Line#failure} has the reason.
    */
   int FAILED = 3;
 
@@ -36,7 +36,10 @@ public interface LocalPublisher {
     /** The offset of the place, in the units in which a version word names it. */
     public int offset;
 
-    /** Begins with the whole object, its checksum included. Nobody stores to it meanwhile. */
+    /**
+     * Memory that begins with the whole object, including its checksum. No thread stores to it
+     * during the call.
+     */
     public MemorySegment memory;
 
     /** Length of the object without padding. */
@@ -50,7 +53,8 @@ public interface LocalPublisher {
   }
 
   /**
-   * Returns what a connection publishes through. The numbers are those of the connection's welcome.
+   * Returns the object through which a connection publishes. The numbers are those of the
+   * connection's welcome.
    */
   Line line(int clientId, int connectionEpoch);
 
@@ -68,7 +72,7 @@ public interface LocalPublisher {
      */
     int publish(Built object);
 
-    /** Why the store takes no more puts, in words. */
+    /** Returns in words why the store takes no more puts. */
     String failure();
 
     /** The error that the store ended with; null when it takes no more puts for another reason. */

@@ -4,23 +4,24 @@ import io.erda.protocol.ErdaException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Is called once for each operation of an {@link ErdaAsyncClient} when it has ended, from within
- * {@code doWork()}, {@code await()} or {@code close()}: never from within the call that submits,
- * nor in the middle of another operation's work. The operation's place in the pipeline is free when
- * the method has returned.
+ * Receives the outcomes of the operations of an {@link ErdaAsyncClient}. One method is called once
+ * for each operation after it has ended, from within {@code doWork()}, {@code await()} or {@code
+ * close()}; never from within the call that submits, and never in the middle of another operation's
+ * work. When the method has returned, the operation's place in the pipeline is free.
  *
- * <p>May submit; the outcome of such an operation is told in the next {@code doWork()} at the
- * earliest. May close the client: that takes effect when the call that called the handler ends.
- * Must not call {@code doWork()}, {@code await()} or {@code handOver()}: they throw. An operation
- * for which a method throws is not told again: the handler is called for all others that have
- * ended, then the call that called the handler throws the exception.
+ * <p>A handler may submit operations; it receives their outcomes in the next {@code doWork()} at
+ * the earliest. It may close the client, which takes effect when the call that called the handler
+ * ends. It must not call {@code doWork()}, {@code await()} or {@code handOver()}, which throw in a
+ * handler. When a method throws, it is not called again for the same operation: the handler is
+ * called for all other operations that have ended, and then the call that called the handler throws
+ * the exception.
  */
 public interface OperationHandler {
   /**
    * A get ended.
    *
-   * @param memory holds the value until this method returns; belongs to the client: read only the
-   *     named range
+   * @param memory holds the value until this method returns. It belongs to the client; read only
+   *     the range of the value
    * @param offset where the value begins
    * @param length of the value, bytes; -1: absent
    */
@@ -50,9 +51,9 @@ public interface OperationHandler {
    * An iteration has come to its next key, or to its end. Only {@link ErdaAsyncClient#next} leads
    * to this call.
    *
-   * @param key valid until this method returns, belongs to the client, only to be read; null at the
-   *     end
-   * @param value as the key
+   * @param key the key, or null at the end of the iteration. The segment belongs to the client,
+   *     must only be read, and is valid until this method returns
+   * @param value the value of the key, under the same conditions
    */
   default void onEntry(long token, MemorySegment key, MemorySegment value) {}
 

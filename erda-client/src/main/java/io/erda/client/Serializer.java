@@ -10,17 +10,20 @@ import java.nio.charset.CharacterCodingException;
 import java.util.function.Function;
 
 /**
- * How an {@link ErdaMap} writes keys or values. Any thread may call both methods, several at a
- * time.
+ * Converts the keys or values of an {@link ErdaMap} to bytes and back. Several threads may call
+ * both methods at the same time.
  *
  * <p>Keys are compared by their bytes: equal keys must have equal bytes, and different keys
  * different bytes. A serializer of keys must not return an empty array.
  */
 public interface Serializer<T> {
-  /** The bytes of an object. The array belongs to the caller from then on. */
+  /** Returns the bytes of an object. After the return the array belongs to the caller. */
   byte[] toBytes(T object);
 
-  /** The object that was serialized; never null. The array belongs to this method from then on. */
+  /**
+   * Returns the object that was serialized; never null. The array belongs to this method from the
+   * call on.
+   */
   T fromBytes(byte[] bytes);
 
   /** A serializer made of two functions. */
@@ -40,10 +43,10 @@ public interface Serializer<T> {
   }
 
   /**
-   * Strings as UTF-8.
+   * Returns a serializer that writes strings as UTF-8.
    *
-   * <p>A string with an unpaired surrogate has no UTF-8 and throws {@link
-   * ErdaException.BadArgument}; bytes that are no UTF-8 throw {@link UncheckedIOException}.
+   * <p>It throws {@link ErdaException.BadArgument} for a string with an unpaired surrogate, which
+   * has no UTF-8, and {@link UncheckedIOException} for bytes that are no UTF-8.
    */
   static Serializer<String> utf8() {
     return of(Serializer::encoded, Serializer::decoded);

@@ -3,9 +3,9 @@ package io.erda.client;
 /**
  * A {@link Serializer} could not read bytes that an {@link ErdaMap} found in its store, for example
  * because the serialized class has changed. The call that throws this has not changed the key. The
- * cause is what the serializer threw.
+ * cause is the serializer's exception.
  *
- * <p>{@link ErdaMap} says how to remove, replace and skip such an entry.
+ * <p>The documentation of {@link ErdaMap} describes how to remove, replace and skip such an entry.
  */
 public final class UndecodableException extends RuntimeException {
   private static final long serialVersionUID = 1L;
@@ -15,8 +15,8 @@ public final class UndecodableException extends RuntimeException {
 
   /**
    * @param key the bytes of the key
-   * @param ofKey whether it is the key that can't be read, and not its value
-   * @param cause what the serializer threw
+   * @param ofKey whether the key can't be read; otherwise the value can't
+   * @param cause the serializer's exception
    */
   public UndecodableException(String message, byte[] key, boolean ofKey, Throwable cause) {
     super(message, cause);
@@ -29,7 +29,7 @@ public final class UndecodableException extends RuntimeException {
     return key.clone();
   }
 
-  /** Whether it is the key that can't be read; otherwise it is the value of this key. */
+  /** Whether the key can't be read; otherwise the value of this key can't be read. */
   public boolean isOfKey() {
     return ofKey;
   }

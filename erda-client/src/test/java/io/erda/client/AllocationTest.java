@@ -112,7 +112,7 @@ class AllocationTest {
     }
   }
 
-  /** The server, which allocates, has a thread of its own. */
+  /** The server allocates memory, so it runs in another thread. */
   @Test
   void puts() throws InterruptedException {
     store.leaseBytes = 1 << 17;

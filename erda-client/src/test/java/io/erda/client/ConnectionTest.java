@@ -26,7 +26,7 @@ import java.util.Random;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
-/** What happens when the server goes away, says no, answers nonsense, or not at all. */
+/** Tests a client whose server ends, refuses, answers garbage, or does not answer. */
 class ConnectionTest {
   private final FakeStore store = new FakeStore();
 
@@ -158,7 +158,8 @@ class ConnectionTest {
           store.answer = (type, request) -> type == Message.PUBLISH ? FakeStore.SILENCE : Result.OK;
           store.clientDevice.hook =
               (opcode, key, offset, length) -> opcode == broken ? status : HookedDevice.GO;
-          // What the server did not begin with is taken back, and tried again in vain.
+          // Operations that the server did not begin are taken back, and tried again without
+          // success.
           Class<? extends ErdaException> expected =
               broken == Opcode.WRITE
                   ? ErdaException.Unavailable.class
@@ -192,8 +193,8 @@ class ConnectionTest {
   }
 
   /**
-   * The server is through with the announcement, and the WRITE may still be on its way: the server
-   * decides what becomes of it when it notices the end of the connection.
+   * The server has finished the announcement, and the WRITE may still be in transit. The server
+   * decides the outcome when it notices the end of the connection.
    */
   @Test
   void whatWasAnnouncedAndWrittenIsUnknownAndNotFinal() {
@@ -244,8 +245,9 @@ class ConnectionTest {
   }
 
   /**
-   * Seen on a full disk: the only file that was to come was that of a region that had been cleaned.
-   * It waited for its clients to leave, and they waited for the lease and did not hear of it.
+   * Seen on a full disk: the only file for another region was that of a cleaned region. The server
+   * waited for its clients to leave that region, and the clients waited for the lease and did not
+   * learn of the cleaning.
    */
   @Test
   void whoWaitsForALeaseHearsWhichRegionsAreGone() {
@@ -272,9 +274,9 @@ class ConnectionTest {
   }
 
   /**
-   * The answer arrives at the very reading of the clock at which the time is over: the operation
-   * has ended when the answer is looked at. Which reading that is depends on the client, so each of
-   * the first ones is tried.
+   * The answer arrives exactly at the reading of the clock at which the time-out has passed, so the
+   * operation has ended when the client handles the answer. It depends on the client which reading
+   * that is, so each of the first readings is tried.
    */
   @Test
   void answerToAnOperationWhoseTimeIsOverIsDropped() {
@@ -625,7 +627,7 @@ class ConnectionTest {
     assertTrue(e.getMessage().contains("map page of 2 of 2 regions"), e.getMessage());
   }
 
-  /** What lies behind a short message is of another one. */
+  /** The bytes after a short message belong to another message. */
   @Test
   void responseWhoseLengthFieldDoesNotAgreeEndsTheConnection() {
     try (ErdaClient erda = store.client(hasty())) {

@@ -90,7 +90,7 @@ class CutShortTest {
     }
   }
 
-  /** The server says what became of it; the connection is as good as before. */
+  /** The server's answer has the outcome; the connection remains usable. */
   @Test
   void aWriteThatMetLostMemoryCostsNoConnection() {
     try (ErdaClient erda = client()) {
@@ -108,7 +108,7 @@ class CutShortTest {
     }
   }
 
-  /** Whatever was not ours to explain comes through as it is. */
+  /** An exception that the client does not explain is passed on unchanged. */
   @Test
   void anotherErrorComesThroughAndTheSlotIsFree() {
     try (ErdaClient erda = client()) {

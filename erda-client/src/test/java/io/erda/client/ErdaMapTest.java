@@ -309,7 +309,7 @@ class ErdaMapTest {
     assertTrue(left < 16, "those that were fetched with the first: " + left);
   }
 
-  // Removals and replacements of what was seen.
+  // Removals and replacements of values that were read.
 
   private void expired() {
     map.set("a", -1);
@@ -322,7 +322,7 @@ class ErdaMapTest {
     return true;
   }
 
-  /** Has, or does not have, everything that it is asked for, which is refreshed meanwhile. */
+  /** A set that contains all elements or none, and refreshes the map at each call. */
   private final class RefreshingSet extends AbstractSet<Object> {
     private final boolean has;
 

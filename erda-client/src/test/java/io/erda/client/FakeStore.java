@@ -118,7 +118,7 @@ public final class FakeStore implements LongSupplier {
 
   Handshake.Refusal refusal;
 
-  /** It told clients what is not so, and bears with what they ask. */
+  /** Whether the store has sent clients wrong information, and so accepts wrong requests. */
   boolean misleads;
 
   /** Whether it claims what it receives; a server that is stopped does not. */

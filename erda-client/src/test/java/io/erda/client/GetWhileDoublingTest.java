@@ -23,7 +23,7 @@ class GetWhileDoublingTest {
   private final FakeStore store = new FakeStore();
   private ErdaClient erda;
 
-  /** What was READ since {@link #watch}: the keys of regions. */
+  /** The remote keys of the regions that were READ since {@link #watch}. */
   private final List<Long> reads = new ArrayList<>();
 
   @BeforeEach

@@ -25,7 +25,7 @@ class GuessTest {
   private final List<String> reads = new ArrayList<>();
   private ErdaClient erda;
 
-  /** What becomes of the next READ of an object. */
+  /** The fate of the next READ of an object. */
   private int objectReads = HookedDevice.GO;
 
   @BeforeEach

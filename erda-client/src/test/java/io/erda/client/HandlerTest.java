@@ -17,14 +17,14 @@ import java.util.TreeMap;
 import java.util.function.LongConsumer;
 import org.junit.jupiter.api.Test;
 
-/** Every operation is told once, whatever handlers do. */
+/** A handler receives the outcome of every operation once, whatever it does. */
 class HandlerTest {
   private final FakeStore store = new FakeStore();
 
-  /** By token: how often it was told. */
+  /** By token: how often the handler received the outcome. */
   private final Map<Long, Integer> told = new TreeMap<>();
 
-  /** What the handler does besides counting. */
+  /** The action of the handler besides counting. */
   private LongConsumer then = token -> {};
 
   private ErdaAsyncClient erda;
@@ -111,7 +111,10 @@ class HandlerTest {
     assertEquals(0, erda.inFlight());
   }
 
-  /** The handler's exception was taken for a failure of the operation, which was told again. */
+  /**
+   * The handler's exception was taken for a failure of the operation, whose outcome was passed on a
+   * second time.
+   */
   @Test
   void handlerThatThrowsIsToldOnce() {
     client(16);
@@ -209,7 +212,10 @@ class HandlerTest {
     erda.close();
   }
 
-  /** Gets that end in the call that submits them are told by doWork, and one turn ends. */
+  /**
+   * The outcomes of gets that end in the submitting call are passed on by doWork, and one call of
+   * doWork ends.
+   */
   @Test
   void handlerThatAlwaysSubmitsDoesNotKeepDoWork() {
     client(1);

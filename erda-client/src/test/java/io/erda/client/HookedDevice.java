@@ -14,7 +14,7 @@ import java.util.ArrayDeque;
 
 /** A device whose posts a test can watch, refuse, or let fail. */
 public final class HookedDevice extends ForwardingDevice {
-  /** Is called before each post, and says what becomes of it. */
+  /** Called before each post, and decides its fate. */
   public interface Hook {
     /**
      * @return {@link #GO}, {@link #REFUSE}, or a status of {@link Status} that it completes with

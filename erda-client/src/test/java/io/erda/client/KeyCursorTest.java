@@ -208,8 +208,8 @@ class KeyCursorTest {
   }
 
   /**
-   * An entry is displaced while its stretch is READ: with the old place READ after and the new
-   * place READ before it is missed. The structure counter tells.
+   * An entry is displaced while its stretch is READ. A READ of the new place before the move, and
+   * of the old place after it, misses the entry. The structure counter reveals that.
    */
   @Test
   void missesNoEntryThatIsDisplacedMeanwhile() {

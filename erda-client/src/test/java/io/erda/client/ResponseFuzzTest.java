@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * A client whose server says anything, in welcomes, responses, and in the memory that the client
- * reads: each operation ends, with what is right or with one line that is not.
+ * A client whose server sends arbitrary bytes, in welcomes, in responses, and in the memory that
+ * the client READs. Each operation ends, with a right result or with an error of one line.
  */
 @Timeout(value = 60, unit = java.util.concurrent.TimeUnit.MINUTES)
 class ResponseFuzzTest {
@@ -73,7 +73,7 @@ class ResponseFuzzTest {
     typed(ErdaClient::stats, client);
   }
 
-  /** Whatever the keys are; the memory that they lie in may be anything. */
+  /** The keys may have any bytes, because the memory in which they lie may have any content. */
   private static Object iterate(ErdaClient client) {
     try (KeyCursor cursor = client.keys()) {
       for (int i = 0; i < 10 && cursor.next(); i++) {

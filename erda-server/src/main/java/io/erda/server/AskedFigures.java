@@ -11,9 +11,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 /**
- * Lets other threads ask the server's thread for its figures. All threads that ask before it
- * answers get the same answer. Any thread may ask; {@link #answer} and {@link #end} are for the
- * server's thread, to which this costs one load while no thread asks.
+ * Lets other threads request the server's figures from the server's thread. All threads that have
+ * requested them before an answer get the same answer. Any thread may call {@link #ask}. Only the
+ * server's thread calls {@link #answer} and {@link #end}; while no thread waits this costs it one
+ * load.
  */
 final class AskedFigures {
   private final AtomicReference<CompletableFuture<Map<String, Long>>> asked =
@@ -43,7 +44,7 @@ final class AskedFigures {
     }
   }
 
-  /** Ends the answering: later questions fail. */
+  /** Ends the answering. Later requests fail. */
   void end() {
     ended = true;
     CompletableFuture<Map<String, Long>> question = asked.getAndSet(null);
@@ -53,7 +54,7 @@ final class AskedFigures {
   }
 
   /**
-   * Asks, and waits for the answer.
+   * Requests the figures, and waits for the answer.
    *
    * @param wakeup wakes the server's thread
    * @throws ErdaException.Unavailable when the server has ended, or does not answer in time

@@ -5,17 +5,17 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Checks now and then that the directory of an open store still has the name under which it was
- * opened, and that its files still have their names. The store itself goes on without, because its
- * files are mapped and found through the open directory; but a later opening by the name finds
- * another store or none, and changes since then are lost to it.
+ * opened, and that its files still have their names. The store itself goes on without the names,
+ * because its files are mapped and found through the open directory. But a later opening by the
+ * name finds another store or none, and misses the changes since then.
  *
- * <p>It uses its own thread, because a path may lead to a network or a disk that does not answer.
- * It must be closed before the directory is.
+ * <p>It uses a separate thread, because a path may lead to a network or a disk that does not
+ * answer. Close it before the directory.
  */
 final class DirectoryWatch implements AutoCloseable {
   private static final long INTERVAL_NS = 250_000_000L;
 
-  /** How many names are checked each time: in most stores all. */
+  /** How many names one check covers; in most stores these are all names. */
   private static final int FILES_AT_ONCE = 256;
 
   private static final String RESCUE =
@@ -33,9 +33,9 @@ final class DirectoryWatch implements AutoCloseable {
    *
    * @param directory where the store is open; borrowed
    * @param files its files; borrowed
-   * @param wakeup called once, when {@link #loss} becomes non-null: wakes the thread that asks for
-   *     it
-   * @param failures is told the error that ends the thread
+   * @param wakeup called once, when {@link #loss} becomes non-null; wakes the thread that calls
+   *     that method
+   * @param failures receives the error that ends the thread
    */
   DirectoryWatch(OpenDirectory directory, NamedFiles files, Runnable wakeup, Failures failures) {
     this.directory = directory;
@@ -45,8 +45,8 @@ final class DirectoryWatch implements AutoCloseable {
   }
 
   /**
-   * That the directory, or a file in it, is gone or elsewhere, and what to do about it; null until
-   * that is found. The first message stays. Any thread may ask.
+   * Returns a message that the directory, or a file in it, was removed or moved, and how to mend
+   * that; null until a check finds that. The first message stays. Any thread may call this.
    */
   String loss() {
     return loss;
@@ -61,7 +61,7 @@ final class DirectoryWatch implements AutoCloseable {
     }
   }
 
-  /** Checks the names. Returns whether there is a new loss to tell. */
+  /** Checks the names. Returns whether it has found the first loss. */
   private synchronized boolean look(boolean all) {
     if (loss != null) {
       return false;
@@ -95,7 +95,10 @@ final class DirectoryWatch implements AutoCloseable {
         : "where the directory of the store is can't be told: close the store, and find it";
   }
 
-  /** Ends, after a last check, so that a loss just before the end of a store is told, too. */
+  /**
+   * Makes a last check, so that a loss just before the end of a store is reported too, and ends the
+   * thread.
+   */
   @Override
   public void close() {
     closing = true;

@@ -26,8 +26,8 @@ import java.util.function.Consumer;
  * Serves one data directory to the processes of this host over shared memory, and to other hosts
  * over the devices that its options name.
  *
- * <p>Owns the store and one thread, which sleeps when there is nothing to do. Any thread may call
- * any method. A server keeps the JVM alive until it is closed or fails, as its clients are other
+ * <p>Owns the store and one thread, which sleeps while there is no work. Any thread may call any
+ * method. A server keeps the JVM alive until it is closed or fails, because its clients are other
  * processes; an embedded {@link ErdaStore} does not.
  */
 public final class ErdaServer implements AutoCloseable {
@@ -224,23 +224,23 @@ public final class ErdaServer implements AutoCloseable {
     return store.engine().storeId();
   }
 
-  /** The strongest promise an acknowledgement of this store has. */
+  /** Returns the promise of the store: which failures an acknowledged put or delete survives. */
   public Promise promise() {
     return store.engine().promise();
   }
 
   /**
-   * What recovery did when the store was opened, one line each; empty when recovery had nothing to
-   * do.
+   * Returns the actions of recovery when the store was opened, one line each; empty when recovery
+   * had nothing to do.
    */
   public List<String> notes() {
     return store.engine().recovery().notes();
   }
 
   /**
-   * The current figures of the server, by name, as {@link io.erda.client.ErdaClient#stats()} tells
-   * them; {@link io.erda.server.figures.FigureCatalogue} says what they mean. Needs no connection.
-   * Any thread may ask.
+   * Returns the current figures of the server, by name, as {@link
+   * io.erda.client.ErdaClient#stats()} does; {@link io.erda.server.figures.FigureCatalogue}
+   * describes them. Needs no connection. Any thread may call it.
    *
    * @param timeout how long to wait for the server's thread
    * @throws ErdaException.Unavailable when the server has ended, or does not answer in time
@@ -259,10 +259,11 @@ public final class ErdaServer implements AutoCloseable {
   }
 
   /**
-   * Ends the server, in order, as failed: for an application's thread without which the server is
-   * useless. Returns at once; the first failure counts.
+   * Ends the server in order, and reports it as failed. An application calls this when one of its
+   * threads fails without which the server is useless. Returns at once. Only the first failure is
+   * reported.
    *
-   * @param thread its name
+   * @param thread the name of that thread
    * @param error the reason
    */
   public void fail(String thread, Throwable error) {

@@ -24,14 +24,14 @@ import java.util.function.LongSupplier;
  * A store in the JVM of its clients; no other process can use it while it is open. Clients of an
  * earlier server of the store fail at their next call.
  *
- * <p>Owns the store and one server thread, which sleeps when there is nothing to do: a put is done
- * by the thread that calls it, and the server's thread cleans. Any thread may call any method; a
- * client belongs to one thread at a time, and the caller that asked for it closes it. Closing the
- * store ends its clients' connections.
+ * <p>Owns the store and one server thread, which sleeps while there is no work: the calling thread
+ * does a put, and the server's thread cleans. Any thread may call any method. A client belongs to
+ * one thread at a time, and the caller of {@link #client()} closes it. Closing the store ends its
+ * clients' connections.
  *
- * <p>An open store does not keep the JVM alive. A store that was not closed when the JVM ends is as
- * after a kill of the process: acknowledged changes are kept, and the next opening recovers it. The
- * store works until all shutdown hooks have ended, so a hook may use and close it.
+ * <p>An open store does not keep the JVM alive. If the JVM ends while the store is open, the store
+ * is as after a kill of the process: acknowledged changes are kept, and the next opening recovers
+ * it. The store works until all shutdown hooks have ended, so a hook may use and close it.
  */
 public final class ErdaStore implements AutoCloseable {
   private static final String ADDRESS = "erda";
@@ -40,7 +40,10 @@ public final class ErdaStore implements AutoCloseable {
   private final ServerThread server;
   private final OpenedStore store;
 
-  /** Null when WRITEs are to be counted or delayed, and when puts wait for a device. */
+  /**
+   * Publishes puts in the callers' threads; null when WRITEs are counted or delayed, and when puts
+   * wait for a device.
+   */
   private final LocalPublisher publisher;
 
   private ErdaStore(
@@ -61,7 +64,7 @@ public final class ErdaStore implements AutoCloseable {
     return open(data, ServerOptions.DEFAULTS);
   }
 
-  /** Opens the store in {@code data}, or creates it there, as the options say. */
+  /** Opens the store in {@code data}, or creates it there, with these options. */
   public static ErdaStore open(Path data, ServerOptions options) {
     try {
       return openOrThrow(data, options);
@@ -128,24 +131,24 @@ public final class ErdaStore implements AutoCloseable {
         core -> {});
   }
 
-  /** A new client of this store, for one thread. Close it when done. */
+  /** Returns a new client of this store, for one thread. Close it after use. */
   public ErdaClient client() {
     return client(ClientOptions.DEFAULT);
   }
 
-  /** {@link #client()} with options. */
+  /** As {@link #client()}, with options. */
   public ErdaClient client(ClientOptions options) {
     Device device = network.device();
     return ErdaClient.over(device, ADDRESS, options, System::nanoTime, publisher);
   }
 
-  /** A new client of this store that pipelines, for one thread. Close it when done. */
+  /** Returns a new client of this store that pipelines, for one thread. Close it after use. */
   public ErdaAsyncClient asyncClient(ClientOptions options, OperationHandler handler) {
     return ErdaAsyncClient.owning(network.device(), ADDRESS, options, System::nanoTime, handler);
   }
 
   /**
-   * Futures over a new client of this store. Close them when done.
+   * Returns futures over a new client of this store. Close them after use.
    *
    * @param pendingMax how many operations may be submitted and not completed
    */
@@ -153,22 +156,22 @@ public final class ErdaStore implements AutoCloseable {
     return ErdaFutures.over(handler -> asyncClient(options, handler), options, pendingMax);
   }
 
-  /** The strongest promise an acknowledgement of this store has. */
+  /** Returns the promise of the store: which failures an acknowledged put or delete survives. */
   public Promise promise() {
     return store.engine().promise();
   }
 
   /**
-   * What recovery did when the store was opened, one line each; empty when recovery had nothing to
-   * do.
+   * Returns the actions of recovery when the store was opened, one line each; empty when recovery
+   * had nothing to do.
    */
   public List<String> notes() {
     return store.engine().recovery().notes();
   }
 
   /**
-   * The current figures of the store, by name; {@link io.erda.server.figures.FigureCatalogue} says
-   * what they mean.
+   * Returns the current figures of the store, by name; {@link
+   * io.erda.server.figures.FigureCatalogue} describes them.
    *
    * @param timeout how long to wait for the server's thread
    * @throws ErdaException.Unavailable when the store is closed, or does not answer in time
@@ -182,8 +185,9 @@ public final class ErdaStore implements AutoCloseable {
    * {@link ErdaException.Unavailable} or {@link ErdaException.OutcomeUnknown}, which say that the
    * store was closed. Idempotent.
    *
-   * <p>A store in which a step failed, for example by a stack overflow, has ended already: all
-   * calls throw the same exceptions, and say what failed. Close it and open it again.
+   * <p>A store in which a step failed, for example by a stack overflow, has already ended: all
+   * calls throw the same exceptions, and their messages describe the failure. Close it and open it
+   * again.
    */
   @Override
   public void close() {

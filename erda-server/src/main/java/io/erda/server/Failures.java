@@ -4,9 +4,9 @@ import io.erda.pmem.FileErrors;
 import io.erda.protocol.JvmErrors;
 
 /**
- * Collects the errors that end threads beside the server's. The first one ends the server, which
- * would otherwise go on without that thread and no longer answer some or all clients. Any thread
- * may call.
+ * Collects the errors that end threads other than the server's. The first error ends the server,
+ * which would otherwise go on without that thread and no longer answer some or all clients. Any
+ * thread may call any method.
  */
 final class Failures {
   /** An error that ended a thread. Its message is the line for the user. */
@@ -17,7 +17,7 @@ final class Failures {
       super("the thread " + thread + " ended: " + JvmErrors.tell(error), error);
     }
 
-    /** Returns only the message, which is the line for the user, without the class name. */
+    /** Returns the message, which is the line for the user, without the class name. */
     @Override
     @SuppressWarnings("OverrideThrowableToString")
     public String toString() {
@@ -31,8 +31,8 @@ final class Failures {
   private Runnable listener;
 
   /**
-   * Loads the classes that reporting an error needs: a thread may end because no class can be
-   * loaded any more.
+   * Loads the classes that are needed to report an error, because a thread may end when no class
+   * can be loaded any more.
    */
   Failures() {
     if (FileErrors.explain(new ThreadEndedException("", new NoClassDefFoundError())) != null) {
@@ -79,7 +79,7 @@ final class Failures {
     }
   }
 
-  /** The error that ended the first thread that failed; null while none has. */
+  /** Returns the error that ended the first thread that failed; null while no thread has failed. */
   synchronized Throwable first() {
     return first;
   }

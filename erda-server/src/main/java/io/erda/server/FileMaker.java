@@ -26,14 +26,14 @@ final class FileMaker implements AutoCloseable {
    * Starts the thread.
    *
    * @param made receives each new file, in that thread, before any other code does
-   * @param failures is told the error that ends the thread
+   * @param failures receives the error that ends the thread
    */
   FileMaker(Consumer<PersistentMemory> made, Failures failures) {
     this.made = made;
     this.thread = SideThreads.start(this::makeFiles, "erda-files", failures);
   }
 
-  /** A creation that the other thread does completely. */
+  /** A creation whose steps are all done by the other thread. */
   private final class Ahead implements Creation {
     private final Creation creation;
     private Throwable failure;
@@ -89,8 +89,8 @@ final class FileMaker implements AutoCloseable {
   }
 
   /**
-   * Returns a creation that is over when the thread has made the file. Close this object before
-   * giving up a creation that is under way.
+   * Returns a creation that is over when the thread has made the file. Before giving up a creation
+   * that is under way, close this object.
    */
   Creation creating(Creation creation) {
     Ahead ahead = new Ahead(creation);
@@ -118,7 +118,9 @@ final class FileMaker implements AutoCloseable {
     }
   }
 
-  /** Gives up the creations that have not begun, and the one that is under way. */
+  /**
+   * Gives up the creations that have not begun and the one that is under way, and ends the thread.
+   */
   @Override
   public void close() {
     closing = true;

@@ -5,10 +5,10 @@ import io.erda.pmem.PersistentMemory;
 import io.erda.server.engine.service.FileWork;
 
 /**
- * Two threads beside the server's. One makes the files of future regions, see {@link FileMaker};
- * the other prepares pages and gives them back, see {@link PageKeeper}.
+ * The server's two other threads for files. One makes the files of future regions, see {@link
+ * FileMaker}; the other prepares pages and gives them back, see {@link PageKeeper}.
  *
- * <p>Must be closed before the store's memory is.
+ * <p>Close it before the store's memory.
  */
 final class FileThreads implements FileWork, AutoCloseable {
   private final PageKeeper pages;

@@ -14,9 +14,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Remembers what the opening of a store had to make first: directories, and a new store in them.
- * When the opening fails, or its server can't be reached, these are removed again, because nothing
- * was stored yet. What existed before stays.
+ * Remembers the directories, and the new store in them, that the opening of a store has made. When
+ * the opening fails, or its server can't be reached, these are removed again, because no client has
+ * stored anything yet. Directories and files that existed before stay.
  */
 final class FirstStart {
   /** Directories that did not exist, the innermost first. */
@@ -34,23 +34,24 @@ final class FirstStart {
     this.missesShm = !Files.exists(data.resolve(Protocol.SHM_DIRECTORY), LinkOption.NOFOLLOW_LINKS);
   }
 
-  /** Notes what exists, before anything is made. */
+  /** Notes which directories exist, before any is made. */
   static FirstStart before(Path data) {
     return new FirstStart(data);
   }
 
   /**
-   * Notes that a store may be made from now on. The directory is locked, and holds nothing else.
+   * Notes that this start may make a store from now on. The directory is locked, and contains
+   * nothing else.
    */
   void makesStore() {
     makesStore = true;
   }
 
   /**
-   * Removes the directories that were made, if they are empty, and the files made in the innermost
-   * one, which is still locked and has no open file: another process that locks it later sees that
-   * it has no name. A kill in between leaves an empty store or an interrupted creation, over which
-   * the next start makes a store.
+   * Removes the store's files, if this start made the store, and then the directories that it made,
+   * if they are empty. The store's directory is still locked and has no open file; another process
+   * that locks it later sees that it has no name any more. A kill in between leaves an empty store
+   * or an interrupted creation, and the next start makes a store in its place.
    */
   void undo(MemoryDirectory directory, OpenDirectory place) {
     if (makesStore) {
@@ -74,7 +75,8 @@ final class FirstStart {
         removeShm(place);
       }
     } catch (IOException e) {
-      // An empty store, or part of one, is left. The failure itself is reported.
+      // An empty store, or a part of one, is left behind. The caller reports the failure that led
+      // here.
     }
   }
 
@@ -88,7 +90,7 @@ final class FirstStart {
     try {
       directory.delete(name);
     } catch (IOException e) {
-      // The file is part of an interrupted creation now, which the next start replaces.
+      // The file now counts as part of an interrupted creation, which the next start replaces.
     }
   }
 
@@ -117,7 +119,7 @@ final class FirstStart {
         Files.deleteIfExists(each);
       }
     } catch (IOException e) {
-      // Another process has put something there.
+      // Another process has made a file in the directory.
     }
   }
 }

@@ -15,21 +15,22 @@ import java.util.concurrent.ConcurrentHashMap;
  * itself does not notice when a name is removed or given to another file; but the next opening does
  * not find later changes.
  *
- * <p>The store's thread uses the directory; any other thread may call {@link #lost}.
+ * <p>Only the store's thread uses the directory. One other thread may call {@link #lost}.
  */
 final class NamedFiles extends ForwardingDirectory {
   private final OpenDirectory place;
 
   /**
-   * The inode of each file. A name is in the map only while it names the file: it is added after
-   * the file gets the name, and removed before the file loses it.
+   * The inode of each file. The store adds a name to the map after it has given the name to the
+   * file, and removes it before it takes the name away. So a name in the map that leads to no file,
+   * or to another one, was changed by somebody else.
    */
   private final Map<String, Long> inodes = new ConcurrentHashMap<>();
 
   private Iterator<Map.Entry<String, Long>> rest = Collections.emptyIterator();
 
   /**
-   * @param directory whose files are the store's; owned
+   * @param directory the directory with the store's files; owned
    * @param place the same directory; borrowed
    */
   NamedFiles(MemoryDirectory directory, OpenDirectory place) {
@@ -38,8 +39,9 @@ final class NamedFiles extends ForwardingDirectory {
   }
 
   /**
-   * Checks some names, the next ones each time. Returns what became of one that is lost; null when
-   * all that were checked are right. Costs a system call for each file. One thread.
+   * Checks some names, the next ones at each call. Returns in words what has happened to a name
+   * that is lost; null when all checked names are right. Costs a system call for each file. One
+   * thread.
    *
    * @param most how many names are checked
    */
@@ -74,7 +76,7 @@ final class NamedFiles extends ForwardingDirectory {
     try {
       now = place.inode(name);
     } catch (IOException e) {
-      // Whether the name is right can't be determined: it is checked again later.
+      // It can't be determined whether the name is right; a later call checks it again.
       return null;
     }
     boolean there = now == inode || !inode.equals(inodes.get(name));
@@ -91,7 +93,7 @@ final class NamedFiles extends ForwardingDirectory {
         inodes.put(name, inode);
       }
     } catch (IOException e) {
-      // The file is in use nevertheless, and its name is not watched.
+      // The store uses the file in any case; only its name is not checked.
     }
   }
 

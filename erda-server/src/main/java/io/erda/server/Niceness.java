@@ -16,10 +16,10 @@ public final class Niceness {
   private Niceness() {}
 
   /**
-   * Does some work in a thread of its own with low priority, and waits for its end. Threads that
-   * the work starts have low priority, too.
+   * Does some work in a separate thread with low priority, and waits for its end. Threads that the
+   * work starts have low priority, too.
    *
-   * @throws Exception what the work throws
+   * @throws Exception the exception of the work
    */
   public static <T> T callAside(Callable<T> work) throws Exception {
     FutureTask<T> task = new FutureTask<>(work);

@@ -52,7 +52,7 @@ import java.util.Optional;
  * @param directory the directory as the engine uses it
  * @param shm the device for clients of other processes, which were fenced before the store was
  *     recovered; null when there never was one, and none could be made
- * @param firstStart what was made for this opening
+ * @param firstStart the directories and the store that this opening has made
  */
 record OpenedStore(
     Path data,
@@ -66,16 +66,16 @@ record OpenedStore(
     implements AutoCloseable {
   /** The purpose for which a store is opened. */
   enum Purpose {
-    /** To serve it to the processes of this host; it is created if it does not exist. */
+    /** The store is served to the processes of this host. It is created if it does not exist. */
     SERVE,
-    /** To use it only in this process; it is created if it does not exist. */
+    /** The store is used only in this process. It is created if it does not exist. */
     HOLD
   }
 
   /**
-   * Opens the store in {@code data}, or creates it there. It takes {@code shm/} over first: clients
-   * of an earlier server may live, so they are fenced before recovery reads what they stored, and
-   * counted for as long as the store is open. A failed opening leaves no new store behind.
+   * Opens the store in {@code data}, or creates it there. It first takes over {@code shm/}: clients
+   * of an earlier server may still live, so they are fenced before recovery reads their stores, and
+   * counted as long as the store is open. A failed opening leaves no new store behind.
    *
    * @throws ErdaException with a message of one line
    */
@@ -143,11 +143,11 @@ record OpenedStore(
   }
 
   /**
-   * Opens the same store once more, as after a kill, while this object lives: for a store whose
-   * file system was full in the middle of work. Nothing may store in it meanwhile. A caller that
-   * goes on with the new one closes only this one's engine.
+   * Opens the same store once more, as after a kill, while this object lives. This is for a store
+   * whose file system became full in the middle of work. No thread may store in the store during
+   * the call. A caller that goes on with the new object closes only the engine of this one.
    *
-   * @throws ErdaException when that fails; then this one is unchanged
+   * @throws ErdaException when the opening fails; then this object is unchanged
    */
   OpenedStore again() {
     StoreEngine engine = opened(directory, null, StoreWishes.NONE, null);
@@ -157,7 +157,7 @@ record OpenedStore(
   /**
    * @param creation the geometry of a store that may be new; null when the store must exist
    * @param wishes the shape that the store gets from now on
-   * @param wanted the requested promise; null for the one that the store has
+   * @param wanted the requested promise; null for the promise that the store has
    */
   private static StoreEngine opened(
       MemoryDirectory directory, StoreGeometry creation, StoreWishes wishes, Promise wanted) {
@@ -171,9 +171,9 @@ record OpenedStore(
   }
 
   /**
-   * Takes over {@code shm/}. Returns null when no client was ever served here and none will be, and
-   * the mark that the store is in use can't be made: there is no client to fence, and a full file
-   * system must not prevent the opening.
+   * Takes over {@code shm/}. Returns null when the opening serves no clients, {@code shm/} did not
+   * exist, and the mark that the store is in use can't be made: then no client has to be fenced,
+   * and a full file system must not prevent the opening.
    */
   private static ShmDevice takeOver(OpenDirectory place, ServerOptions options, Purpose purpose)
       throws IOException {
@@ -227,8 +227,8 @@ record OpenedStore(
   }
 
   /**
-   * Requires that the directory, which is locked now, still has its name: another opening may have
-   * failed meanwhile, and removed the directory that it had made.
+   * Throws unless the directory, which is locked now, still has its name. Another opening may have
+   * failed in the meantime and removed the directory that it had made.
    */
   private static void requireFound(Path data, OpenDirectory place) {
     if (place.strayed() != null) {
@@ -237,13 +237,19 @@ record OpenedStore(
     }
   }
 
-  /** The exception for a locked directory; the lock does not tell whether this process holds it. */
+  /**
+   * Returns the exception for a locked directory. The lock does not show whether this process or
+   * another one holds it.
+   */
   static ErdaException.Unusable inUse(Path data) {
     return new ErdaException.Unusable(
         "store is in use by another process, or is open in this one already: " + data);
   }
 
-  /** The reason of an exception; the JDK sometimes tells it only by the exception's type. */
+  /**
+   * Returns the reason of an exception in words. The JDK sometimes expresses it only by the
+   * exception's type.
+   */
   static String reason(IOException e) {
     return switch (e) {
       case AccessDeniedException denied ->
@@ -323,9 +329,9 @@ record OpenedStore(
   }
 
   /**
-   * Refuses a store whose files have hard links elsewhere. Such a copy has the very files of the
-   * store, but a directory with its own lock: two servers could store into the same bytes, and even
-   * a single one would change the copy.
+   * Throws for a store whose files have hard links in another directory. Such a copy consists of
+   * the same files, but its directory has another lock. So two servers could store into the same
+   * bytes, and even a single server would change the copy.
    */
   private static void requireNoHardLinks(OpenDirectory place) throws IOException {
     String shared = place.hardLinked();
@@ -360,8 +366,9 @@ record OpenedStore(
   }
 
   /**
-   * Requires room for a new store: its table, a region for each head and one more. Cleaning copies
-   * into that one; without it a full store would stay full whatever is deleted.
+   * Throws unless there is room for a new store: its table, a region for each head and one more.
+   * Cleaning copies objects into the additional region. Without it a full store would stay full
+   * even when keys are deleted.
    */
   private static void requireRoom(Path data, MemoryDirectory directory, StoreGeometry creation) {
     LogGeometry log = creation.geometry();
@@ -386,9 +393,9 @@ record OpenedStore(
   }
 
   /**
-   * Whether a creation may replace a file of this name, as left by an interrupted creation. Nothing
-   * else may pass for that: regions without a superblock belong to a store that lost it, and a
-   * foreign file may have a similar name.
+   * Whether a creation may replace a file of this name, because an interrupted creation may have
+   * left it. The test is strict: regions without a superblock belong to a store that lost its
+   * superblock, and a foreign file may have a similar name.
    */
   private static boolean replaceable(String name, boolean begun) {
     return name.equals("lost+found")
@@ -397,7 +404,9 @@ record OpenedStore(
         || (begun && StoreFiles.MADE_AFTER_REGIONS.contains(name));
   }
 
-  /** Closes the store because it could not be served, and removes it if it was made for that. */
+  /**
+   * Closes the store because it could not be served, and removes it if this opening has made it.
+   */
   void closeUnserved() {
     close(() -> firstStart.undo(directory, place));
   }

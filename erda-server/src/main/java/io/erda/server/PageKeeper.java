@@ -10,12 +10,13 @@ import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Prepares the pages ahead of where each head appends and those of new files, so that neither
- * writers nor the server wait while the kernel finds and zeroes memory, and gives the pages of
- * removed files back. Does so in a thread of its own with low priority: a poller that loses its
- * core for a time slice waits longer than any page fault takes. The store is correct without it.
+ * Prepares the pages ahead of the place where each head appends, and the pages of new files, so
+ * that neither writers nor the server wait while the kernel finds and zeroes memory. Also gives
+ * back the pages of removed files. It works in a separate thread with low priority, because a
+ * poller that loses its core for a time slice waits longer than any page fault takes. The store is
+ * correct without it.
  *
- * <p>Any thread may call {@link #made}; all else is for the server's thread.
+ * <p>Any thread may call {@link #made}; only the server's thread calls the other methods.
  */
 final class PageKeeper implements AutoCloseable {
   /** How far ahead of a head's point of appending pages are prepared, bytes, if memory allows. */
@@ -35,11 +36,14 @@ final class PageKeeper implements AutoCloseable {
 
   /**
    * The bytes of one call to the kernel. Closing may have to wait for one call, and so may a thread
-   * that maps memory meanwhile.
+   * that maps memory at the same time.
    */
   private static final long CHUNK_BYTES = 256 << 10;
 
-  /** The thread is told a head's point of appending each time it has moved this many bytes. */
+  /**
+   * The distance in bytes by which a head's point of appending moves before the thread is told of
+   * it again.
+   */
   private static final long TELL_BYTES = 1 << 20;
 
   private record Point(PersistentMemory memory, long place) {}
@@ -72,7 +76,7 @@ final class PageKeeper implements AutoCloseable {
    * Starts the thread.
    *
    * @param aheadBytes how far ahead of each head pages are prepared
-   * @param failures is told the error that ends the thread
+   * @param failures receives the error that ends the thread
    */
   PageKeeper(int heads, long aheadBytes, Failures failures) {
     this.points = new Point[heads];
@@ -82,7 +86,7 @@ final class PageKeeper implements AutoCloseable {
     this.thread = SideThreads.start(this::tendPages, "erda-pages", failures);
   }
 
-  /** How many bytes ahead of each head memory allows to prepare. */
+  /** Returns how many bytes may be prepared ahead of each head with the memory of this process. */
   static long aheadBytes(int heads) {
     return Math.clamp(
         AvailableMemory.bytes() / AHEAD_SHARE / (heads + 1), 2 * TELL_BYTES, AHEAD_BYTES_MAX);
@@ -123,7 +127,7 @@ final class PageKeeper implements AutoCloseable {
     }
   }
 
-  /** Whether the space of a released file is not given back yet. */
+  /** Whether a released file still has space that was not given back yet. */
   boolean releasing() {
     synchronized (lock) {
       return releasing > 0;
@@ -238,8 +242,8 @@ final class PageKeeper implements AutoCloseable {
 
   /**
    * Prepares the next chunk after a point, if the prepared pages do not reach far enough. Pages of
-   * a reused region may be there, or may have been evicted meanwhile: they are prepared again,
-   * unless that would write them to a device.
+   * a reused region may be in memory, or may have been evicted. They are prepared again, unless
+   * that would write them to a device.
    */
   private boolean prepare(Point point, Map<PersistentMemory, Long> prepared) {
     long length = point.memory.segment().byteSize();

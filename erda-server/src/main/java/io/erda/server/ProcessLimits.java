@@ -15,8 +15,8 @@ final class ProcessLimits {
       Pattern.compile("^Max file size +(\\d{1,18}|unlimited) ", Pattern.MULTILINE);
 
   /**
-   * The text to add to an out-of-space message: the file-size limit when that is the reason, else
-   * nothing.
+   * Returns the text to add to an out-of-space message: it names the file-size limit when that is
+   * the reason, and is otherwise empty.
    */
   static String explain(long fileBytes) {
     long soft = fileBytesMax(LIMITS);
@@ -29,8 +29,8 @@ final class ProcessLimits {
   }
 
   /**
-   * The most bytes that a file may have, {@link Long#MAX_VALUE} when there is no limit, −1 when the
-   * list does not tell.
+   * Returns the most bytes that a file may have: {@link Long#MAX_VALUE} when there is no limit, −1
+   * when the list has no such line.
    *
    * @param limits a file like {@code /proc/PID/limits}
    */

@@ -1,17 +1,19 @@
 package io.erda.server;
 
 /**
- * Limits for one client, and for all clients of one user, so that none uses up the server's
- * resources: {@link #DEFAULTS}, then the withers. Immutable.
+ * Limits for one client, and for all clients of one user, so that no client or user uses up the
+ * server's resources. Begin with {@link #DEFAULTS}, and change it by the {@code with…} methods.
+ * Immutable.
  *
- * <p>The limits of a user do not apply to the server's own user, and to peers that proved a secret;
- * these are limited client by client. The kernel tells the user of a client. Over TCP without a
- * secret all clients count as one user's.
+ * <p>The limits of a user do not apply to the server's own user, nor to peers that proved a secret;
+ * for these only the limits of each client apply. The kernel reports the user of a client. Over TCP
+ * without a secret all clients count as clients of one user.
  *
  * @param connectionsPerUser how many clients of one user are connected at a time; 0: half of all
  *     connections
  * @param leasedBytesPerClient bytes of the log that are leased to one client and not written yet;
- *     0: 1/16 of the log, as many as it leases at all without being short of space
+ *     0: 1/16 of the log, which is as much as the log leases to all clients without being short of
+ *     space
  * @param leasedBytesPerUser the same for all clients of one user; 0: half of the log
  * @param operationsPerClient requests of one client that are under way at a time; 0: as many as a
  *     connection holds

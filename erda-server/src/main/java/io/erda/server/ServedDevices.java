@@ -4,16 +4,16 @@ import io.erda.rdma.Device;
 import java.util.List;
 
 /**
- * The devices that one thread serves. It sleeps on the first of them; the others wake it there.
- * Owns them.
+ * The devices that one thread serves. The thread sleeps on the first device; the other devices wake
+ * it there. Owns the devices.
  */
 final class ServedDevices implements AutoCloseable {
   private final Device first;
   private final List<Device> others;
 
   /**
-   * @throws IllegalArgumentException when one of the others can't wake a thread that sleeps
-   *     elsewhere
+   * @throws IllegalArgumentException when one of the others can't wake a thread that sleeps on
+   *     another device
    */
   ServedDevices(Device first, List<? extends Device> others) {
     this.first = first;
@@ -39,8 +39,8 @@ final class ServedDevices implements AutoCloseable {
   }
 
   /**
-   * Ends every connection of the devices other than the first, before the memory that these READ is
-   * closed.
+   * Ends every connection of all devices but the first. Called before the memory is closed that
+   * clients READ over these devices.
    */
   void closeOthers() {
     others.forEach(Device::close);

@@ -16,10 +16,10 @@ import java.util.function.LongSupplier;
 /**
  * The log of a server: one line for each event, on a logger of the application.
  *
- * <p>The server's thread does not wait for the logger: lines go through a bounded queue to a thread
- * of the log's own, and when some did not fit the log says how many. Each kind of line that a peer
- * can provoke is logged at most {@link #LINES_MAX} times in {@link #SPAN_NS}; the next line of the
- * kind says how many are missing. Any thread may log.
+ * <p>The server's thread does not wait for the logger: lines go through a bounded queue to the
+ * thread of the log. When lines did not fit into the queue, the log states their number. Each kind
+ * of line that a peer can provoke is logged at most {@link #LINES_MAX} times in {@link #SPAN_NS};
+ * the next line of the kind states how many are missing. Any thread may log.
  */
 final class ServerLog implements ServiceListener, RefusalListener, AutoCloseable {
   /** The most lines of one kind in a span of time. */
@@ -40,8 +40,8 @@ final class ServerLog implements ServiceListener, RefusalListener, AutoCloseable
     private long withheld;
 
     /**
-     * Returns null when a line of this kind may not be logged now, else the text to append to it,
-     * which is mostly empty.
+     * Returns null when a line of this kind may not be logged now; otherwise the text to append to
+     * it, which is usually empty.
      */
     synchronized String turn() {
       long nowNs = nanoTime.getAsLong();
@@ -159,7 +159,8 @@ final class ServerLog implements ServiceListener, RefusalListener, AutoCloseable
 
   @Override
   public void refused(String peer, String figure, String why) {
-    // Each figure has its own limit, so that a flood of garbage does not hide guesses at a secret.
+    // Each figure has a separate limit, so that a flood of garbage does not suppress the lines
+    // about guesses at a secret.
     Kind kind = refusedByDevice.computeIfAbsent(figure, name -> new Kind());
     say(Level.WARNING, kind, "refused a client (" + peer + "): " + why);
   }
@@ -269,7 +270,7 @@ final class ServerLog implements ServiceListener, RefusalListener, AutoCloseable
         }
       } while (line.level() != null);
     } catch (InterruptedException e) {
-      // The thread is only interrupted when the process is being ended.
+      // The thread is interrupted only when the process is being ended.
     }
   }
 
@@ -282,7 +283,8 @@ final class ServerLog implements ServiceListener, RefusalListener, AutoCloseable
   }
 
   /**
-   * Returns when everything is written, or when that takes too long. Nothing is logged afterwards.
+   * Ends the log. Returns when all lines are written, or when that takes too long. Later lines are
+   * not logged.
    */
   @Override
   public void close() {

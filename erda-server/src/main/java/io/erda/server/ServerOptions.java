@@ -10,12 +10,13 @@ import io.erda.server.engine.files.StoreWishes;
 import java.util.List;
 
 /**
- * How to create and serve a store: {@link #DEFAULTS}, then the withers. Immutable.
+ * How to create and serve a store. Begin with {@link #DEFAULTS}, and change it by the {@code with…}
+ * methods. Immutable.
  *
  * <p>{@code heads}, {@code regionBytes}, {@code segmentBytes} and {@code putMode} are fixed when
  * the store is created; opening an existing store with another value fails. A different {@code
  * capacityBytes} is applied; different {@code buckets}, and a {@code bucketsMax} below the number
- * that the store has, are mentioned in the notes of the opening.
+ * that the store has, have no effect, and are mentioned in the notes of the opening.
  */
 public final class ServerOptions {
   /** 64 MiB regions of 8 MiB segments, 16 GiB of log, 262,144 buckets, 50 µs of polling. */
@@ -26,15 +27,18 @@ public final class ServerOptions {
   private static final long HEAD_BYTES_MAX = 16L << 30;
   private static final int HEADS_MAX = 256;
 
-  /** Enough regions that cleaning has a choice, and few enough that each is used for long. */
+  /**
+   * The least number of regions by default: enough that cleaning can choose, and few enough that
+   * each region is used for long.
+   */
   private static final int REGIONS_MIN = 16;
 
   /** The number of regions by default, if the log is large enough. */
   private static final int REGIONS_DEFAULT = 256;
 
   /**
-   * Regions are not made smaller than this to get more of them: a region this large holds eight
-   * segments.
+   * The default region size is not reduced below this to get more regions: a region of this size
+   * has eight segments.
    */
   private static final long REGION_BYTES_ENOUGH = 64L << 20;
 
@@ -44,10 +48,10 @@ public final class ServerOptions {
 
   private int heads;
 
-  /** 0: as many as fit the capacity. */
+  /** The bytes of a region; 0: chosen by the capacity. */
   private long regionBytes;
 
-  /** 0: as many as fit the region. */
+  /** The bytes of a segment; 0: chosen by the region. */
   private int segmentBytes;
 
   /** 0: not chosen. */
@@ -111,10 +115,10 @@ public final class ServerOptions {
   }
 
   /**
-   * A power of two, 64 KiB … 1 GiB. By default 64 MiB; less when the capacity does not hold {@value
-   * #REGIONS_MIN} of them, or one more than there are {@link #heads}, and more when it holds more
-   * than {@value #REGIONS_DEFAULT}. A store takes space in whole regions, at least one for each
-   * head, and one that the log is cleaned into.
+   * The bytes of a region, a power of two, 64 KiB … 1 GiB. The default is 64 MiB. It is less when
+   * the capacity does not hold {@value #REGIONS_MIN} such regions, or one more than there are
+   * {@link #heads}, and more when the capacity holds more than {@value #REGIONS_DEFAULT}. A store
+   * takes space in whole regions, at least one for each head, and one into which cleaning copies.
    */
   public long regionBytes() {
     if (regionBytes != 0) {
@@ -122,7 +126,7 @@ public final class ServerOptions {
     }
     long most = Long.highestOneBit(Math.max(1, capacityBytes() / REGIONS_MIN));
     long some = Long.highestOneBit(Math.max(1, capacityBytes() / REGIONS_DEFAULT));
-    // With regions of that size the capacity holds one more than heads.
+    // The largest region size with which the capacity holds one region more than there are heads.
     long forHeads = Long.highestOneBit(Math.max(1, capacityBytes() / (Math.max(1L, heads) + 1)));
     return Math.clamp(
         Math.min(forHeads, Math.max(some, Math.min(most, REGION_BYTES_ENOUGH))),
@@ -138,8 +142,8 @@ public final class ServerOptions {
   }
 
   /**
-   * A power of two, 4 KiB … 16 MiB: no object is longer. By default 8 MiB, or a region when that is
-   * smaller.
+   * The bytes of a segment, a power of two, 4 KiB … 16 MiB. No object is longer than a segment. The
+   * default is 8 MiB, or the size of a region when that is smaller.
    */
   public int segmentBytes() {
     return segmentBytes != 0
@@ -155,9 +159,9 @@ public final class ServerOptions {
   }
 
   /**
-   * The bytes that the log may grow to, at least a region; a head reaches 16 GiB. An existing store
-   * gets another capacity when one was chosen, and keeps its own otherwise: it can be raised as far
-   * as its heads reach, and lowered to what its files take.
+   * The bytes to which the log may grow, at least one region. A head can address 16 GiB. An
+   * existing store keeps its capacity unless another one was chosen. The capacity can be raised as
+   * far as the store's heads can address, and lowered to the space that its files take.
    */
   public long capacityBytes() {
     return capacityBytes == 0 ? CAPACITY_DEFAULT : capacityBytes;
@@ -196,7 +200,7 @@ public final class ServerOptions {
   }
 
   /**
-   * The hash table is not doubled beyond this number of buckets; an existing larger table stays.
+   * The most buckets to which the hash table is doubled. An existing larger table stays as it is.
    */
   public long bucketsMax() {
     return bucketsMax;
@@ -210,12 +214,12 @@ public final class ServerOptions {
   }
 
   /**
-   * What an acknowledgement must guarantee from now on, or null for what the store has promised so
-   * far; a new store then makes the strongest promise that its files keep without being
-   * synchronised. {@link Promise#POWER} on ordinary files synchronises them at every put, and is
-   * recorded: it holds for the whole store until it is opened with {@link Promise#PROCESS}. From
-   * then on a power failure may damage the store and take puts of any age. Files in memory (tmpfs,
-   * ramfs) can't keep it.
+   * The failures that an acknowledged put must survive from now on; null for the present promise of
+   * the store. With null a new store makes the strongest promise that its files keep without being
+   * synchronised. With {@link Promise#POWER} ordinary files are synchronised at every put. This
+   * promise is recorded, and holds for the whole store until the store is opened with {@link
+   * Promise#PROCESS}; from then on a power failure may damage the store and lose puts of any age.
+   * Files in memory (tmpfs, ramfs) can't keep {@link Promise#POWER}.
    */
   public Promise promise() {
     return promise;
@@ -229,10 +233,10 @@ public final class ServerOptions {
   }
 
   /**
-   * How objects come to be the newest version of their keys, or null for the mode of the store; a
-   * new one is created with {@link PutMode#PUBLISH}. With {@link PutMode#ANNOUNCE}, the put of the
-   * Erda paper, a store promises {@link Promise#ATOMIC} and no more. Opening a store that has the
-   * other mode fails.
+   * The way in which an object becomes the newest version of its key; null for the present mode of
+   * the store. With null a new store is created with {@link PutMode#PUBLISH}. With {@link
+   * PutMode#ANNOUNCE}, the put of the Erda paper, a store promises only {@link Promise#ATOMIC}.
+   * Opening a store that has the other mode fails.
    */
   public PutMode putMode() {
     return putMode;
@@ -257,7 +261,7 @@ public final class ServerOptions {
     return copy;
   }
 
-  /** The most clients at a time; {@link #quotas} limits how many of them may be one user's. */
+  /** The most clients at a time. {@link #quotas} limits the number of clients of one user. */
   public int connectionsMax() {
     return connectionsMax;
   }
@@ -296,8 +300,8 @@ public final class ServerOptions {
   }
 
   /**
-   * Whether there is the figure {@code server.work.ns}: the time of the steps that had something to
-   * do. Timing slows a server down a little.
+   * Whether the server has the figure {@code server.work.ns}: the time of all steps that did work.
+   * Timing slows a server down a little.
    */
   public boolean timed() {
     return timed;
@@ -338,9 +342,9 @@ public final class ServerOptions {
   }
 
   /**
-   * The share of the log's files that should be live, 1 to 90 %, apart from one region for each
-   * head: the log is cleaned until it is. A higher share takes less space and more copying. 0: the
-   * log may fill its capacity first.
+   * The percentage of the log's files that should be live, 1 to 90 %, apart from one region for
+   * each head. The log is cleaned until this is reached. A higher percentage takes less space and
+   * more copying. 0: the log is cleaned only when it has filled its capacity.
    */
   public int livePercent() {
     return livePercent;
@@ -359,9 +363,10 @@ public final class ServerOptions {
   }
 
   /**
-   * The mode of the store's directory, which tells who may use it: 0700 its owner, 0770 its group
-   * too, 0777 all users; 0750: the group may only read the store's files, 0755: all users may. 0:
-   * as when the store was opened before; only its owner when it is new.
+   * The mode of the store's directory, which decides who may use the store. 0700: only its owner;
+   * 0770: its group too; 0777: all users; 0750: the owner, and the group may only read the store's
+   * files; 0755: the owner, and all users may only read them. 0: the mode of the previous opening;
+   * for a new store 0700.
    */
   public int mode() {
     return mode;
@@ -370,7 +375,7 @@ public final class ServerOptions {
   /**
    * A copy with another {@link #mode}.
    *
-   * @throws IllegalArgumentException when it is none of the five
+   * @throws IllegalArgumentException when it is none of the five modes
    */
   public ServerOptions withMode(int value) {
     StoreAccess.requireMode(value);
@@ -379,7 +384,7 @@ public final class ServerOptions {
     return copy;
   }
 
-  /** The group that the store is given to, by name or number; null: it keeps its group. */
+  /** The group to which the store is given, by name or number; null: the store keeps its group. */
   public String group() {
     return group;
   }
@@ -391,7 +396,7 @@ public final class ServerOptions {
     return copy;
   }
 
-  /** The addresses at which the store is served beside shared memory. */
+  /** The addresses at which the store is served in addition to shared memory. */
   public List<Listening> listening() {
     return listening;
   }
@@ -403,14 +408,14 @@ public final class ServerOptions {
     return copy;
   }
 
-  /** The logger for the server's events, a line each; null: none. */
+  /** The logger for the server's events, one line for each event; null: no log. */
   public System.Logger log() {
     return log;
   }
 
   /**
-   * A copy with another {@link #log}. The logger is called by a thread of its own, never by the
-   * server's; an exception of it loses the line. An {@link ErdaStore} has no log.
+   * A copy with another {@link #log}. A separate thread calls the logger, never the server's
+   * thread. When the logger throws, the line is lost. An {@link ErdaStore} has no log.
    */
   public ServerOptions withLog(System.Logger value) {
     ServerOptions copy = new ServerOptions(this);
@@ -428,7 +433,7 @@ public final class ServerOptions {
     }
   }
 
-  /** The wishes that an existing store is compared with. */
+  /** Returns the wishes with which an existing store is compared. */
   StoreWishes wishes() {
     return new StoreWishes(
         heads, regionBytes, segmentBytes, capacityBytes, REGIONS_MAX, buckets, bucketsMax, putMode);
@@ -467,8 +472,8 @@ public final class ServerOptions {
     }
     long regions = capacity / region;
     if (regions <= chosen) {
-      // Otherwise deletes would make no room, because cleaning would have no region to copy live
-      // objects to.
+      // With fewer regions deletes would free no space, because cleaning would have no region for
+      // the copies of live objects.
       throw new IllegalArgumentException(
           "capacity of "
               + capacity

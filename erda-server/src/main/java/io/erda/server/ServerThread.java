@@ -14,8 +14,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 
 /**
- * The thread that drives a {@link ServerCore}: polls as long as the poller allows, then sleeps on
- * its devices. Owns all that it is given.
+ * The thread that drives a {@link ServerCore}. It polls as long as the poller allows, then sleeps
+ * on its devices. Owns all objects that it is given.
  */
 final class ServerThread implements AutoCloseable {
   /** How often a full file system is checked for room. */
@@ -26,7 +26,7 @@ final class ServerThread implements AutoCloseable {
   private final ServedDevices devices;
   private final Consumer<Throwable> failureListener;
 
-  // Used only by the server's thread, once it runs.
+  // Used only by the server's thread after it was started.
 
   private StoreService served;
   private long nextRoomLookNs = System.nanoTime();
@@ -38,15 +38,18 @@ final class ServerThread implements AutoCloseable {
   private volatile Throwable failure;
 
   /**
-   * The work of the thread. It and the final steps are made in advance, because the thread may get
-   * no memory at its end.
+   * The work of the thread. This object and the final steps are made in advance, because the thread
+   * may get no memory at its end.
    */
   private final Runnable serve = this::serve;
 
   /** The final steps, in order. */
   private final List<Runnable> ending = ending();
 
-  /** The final steps that got no memory; other threads read this when the thread has ended. */
+  /**
+   * The final steps that failed for lack of memory. Other threads read this after the thread has
+   * ended.
+   */
   private final boolean[] cutShort = new boolean[ending.size()];
 
   private ServerThread(
@@ -111,7 +114,7 @@ final class ServerThread implements AutoCloseable {
   }
 
   /**
-   * The current figures of the server, by name. Any thread may ask.
+   * Returns the current figures of the server, by name. Any thread may call it.
    *
    * @throws ErdaException.Unavailable when the server has ended, or does not answer in time
    */
@@ -226,8 +229,9 @@ final class ServerThread implements AutoCloseable {
   }
 
   /**
-   * Repeats the final steps that got no memory in the server's thread. The application may have
-   * memory by now, and can open the store again only when its files are released.
+   * Repeats the final steps that failed in the server's thread for lack of memory. There may be
+   * memory now, and the application can open the store again only when the store's files are
+   * released.
    */
   private synchronized void endWhatWasCutShort() {
     for (int i = 0; i < cutShort.length; i++) {
@@ -255,8 +259,8 @@ final class ServerThread implements AutoCloseable {
   }
 
   /**
-   * The exception of a server that ends because its store lost its name; other failures may follow
-   * from that.
+   * Returns the exception of a server that ends because its store lost its name. Other failures may
+   * have followed from that.
    */
   private static Throwable lost(String loss, Throwable failure) {
     ErdaException.ReadOnly lost = new ErdaException.ReadOnly(loss);
@@ -267,7 +271,7 @@ final class ServerThread implements AutoCloseable {
   }
 
   /**
-   * Opens a store again whose file system was full, as after a kill, once there is room. Clients
+   * Opens a store whose file system was full again, as after a kill, if there is room now. Clients
    * reconnect.
    */
   private void goOnWhereThereIsRoom() {

@@ -9,36 +9,36 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /**
- * The steps of a server in the JVM of its clients: a thread that sends it a message while it sleeps
- * takes the server's next step instead of waking its thread, which would cost a system call and
- * another core. So a put is done by the calling thread, in caches that already hold its object.
- * Long work, cleaning and the making of files, remains for the server's thread.
+ * The steps of a server in the JVM of its clients. A thread that sends a message while the server's
+ * thread sleeps takes the server's next step itself, instead of waking the server's thread, which
+ * would cost a system call and another core. So the calling thread does the put, in caches that
+ * already hold the object. The server's thread does the long work: cleaning, and making files.
  *
- * <p><b>One at a time.</b> A counter tells how often a step was requested; the thread that raises
- * it from 0 has the turn and takes the steps. It sets the counter back to 0 only if no request came
- * since its last step began. So a message that was sent before a request is seen by a step that
- * begins later, and all stores of a step happen before the next one.
+ * <p><b>One at a time.</b> A counter holds how often a step was requested. The thread that raises
+ * it from 0 has the <em>turn</em>, and takes the steps. It sets the counter back to 0 only if no
+ * request has come since its last step began. So a step that begins after a request sees each
+ * message that was sent before the request, and all stores of a step happen before the next step.
  *
  * <p><b>Puts without a message.</b> A client takes the turn just for its put ({@link #line}), and
- * takes a step of the server now and then. It waits for the turn for a moment, in which the
- * server's thread lets it go first, and otherwise sends a message.
+ * takes a step of the server now and then. A client that finds the turn taken waits for it for a
+ * moment, and then sends a message instead. The server's thread lets waiting clients go first.
  *
- * <p><b>Errors of a caller.</b> A step in an application's thread may be cut short anywhere by a
- * stack overflow or a lack of memory. No thread takes another step then, because the state is
- * inconsistent. The stack may have no room for a call, so the thread that has the turn first stores
- * its failure to a field, which needs none.
+ * <p><b>Errors of a caller.</b> A stack overflow or a lack of memory may cut a step in an
+ * application's thread short at any point. Then no thread takes another step, because the state is
+ * inconsistent. The stack may have no room for a call, so the thread with the turn first stores its
+ * failure to a field, which needs no room on the stack.
  *
- * <p>Any thread may call {@link #help} and use a line of its own; the others are for the server's
- * thread.
+ * <p>Any thread may call {@link #help}, and use a line that it owns. Only the server's thread may
+ * call the other methods.
  */
 final class SharedSteps extends Steps implements LocalPublisher {
   /** After this many steps for others a client leaves the rest to the server's thread. */
   private static final int HELPED_MAX = 8;
 
-  /** After this many puts without a message their thread takes a step. */
+  /** The number of puts without a message after which their thread takes a step of the server. */
   private static final int CALLS_PER_STEP = 64;
 
-  /** While the server has work, the thread takes a step after this many puts. */
+  /** The same number while the server has other work. */
   private static final int CALLS_PER_STEP_OF_MUCH = 8;
 
   /**
@@ -62,7 +62,8 @@ final class SharedSteps extends Steps implements LocalPublisher {
   private final AtomicInteger waiting = new AtomicInteger();
 
   /**
-   * The error that ended a step; null while none has. After an error the turn is never released.
+   * The error that ended a step; null while there was none. After an error the turn is never
+   * released.
    */
   private volatile Throwable failure;
 
@@ -72,13 +73,15 @@ final class SharedSteps extends Steps implements LocalPublisher {
   SharedSteps(ServerCore core, Runnable wakeup) {
     super(core);
     this.wakeup = wakeup;
-    // The JVM resolves the field at the first store, which may need the room that a stack lacks.
+    // The JVM resolves a field at the first store, which needs room on the stack; so the first
+    // store is made here.
     this.failure = null;
   }
 
   /**
-   * Takes the server's step after a client has sent something while the server's thread slept,
-   * unless another thread is about to. Throws nothing; an error ends the server, in its own thread.
+   * Takes the server's step after a client has sent something while the server's thread slept. When
+   * another thread has the turn, that thread takes the step and this call returns. Throws nothing;
+   * an error ends the server, in its own thread.
    */
   void help() {
     if (asked.getAndIncrement() != 0) {
@@ -95,7 +98,7 @@ final class SharedSteps extends Steps implements LocalPublisher {
       try {
         wakeup.run();
       } catch (StackOverflowError | OutOfMemoryError e) {
-        // The server's thread checks by itself, a second later at most.
+        // If no step is taken now, the server's thread takes one by itself after at most a second.
       }
     }
   }
@@ -103,7 +106,7 @@ final class SharedSteps extends Steps implements LocalPublisher {
   /**
    * Takes steps in the current thread's turn, and ends the turn unless it throws.
    *
-   * @return whether the server's thread has something to do
+   * @return whether there is work for the server's thread
    */
   private boolean takeSteps() {
     boolean more;
@@ -124,7 +127,7 @@ final class SharedSteps extends Steps implements LocalPublisher {
     return new OwnLine(new LocalLine(clientId, connectionEpoch));
   }
 
-  /** Publishes within the caller's turn, if no other thread has one. */
+  /** A line that publishes within a turn of the calling thread, if no other thread has the turn. */
   private final class OwnLine implements Line {
     private final LocalLine line;
     private int calls;
@@ -161,7 +164,7 @@ final class SharedSteps extends Steps implements LocalPublisher {
         try {
           wakeup.run();
         } catch (StackOverflowError | OutOfMemoryError e) {
-          // As in help(): the server's thread checks by itself.
+          // As in help(), the server's thread takes a step by itself.
         }
       }
       return outcome;
@@ -183,8 +186,9 @@ final class SharedSteps extends Steps implements LocalPublisher {
         try {
           waiting.getAndDecrement();
         } catch (StackOverflowError e) {
-          // A turn that was taken must not be lost. The counter of waiting clients stays too high,
-          // so the server's thread lets clients go first a little longer than it should.
+          // The turn was taken and must not be lost, so the error is ignored here. The counter of
+          // waiting clients stays too high, so the server's thread lets clients go first a little
+          // longer than necessary.
         }
       }
     }
@@ -202,8 +206,8 @@ final class SharedSteps extends Steps implements LocalPublisher {
   }
 
   /**
-   * Does the work that was sent, and arms the devices. Returns whether nothing is left, so that a
-   * client that sends something from now on requests a step.
+   * Handles the messages that were sent, and arms the devices. Returns whether no work is left.
+   * From then on a client that sends a message requests a step.
    */
   private boolean stepAndArm() {
     core.doWork();
@@ -235,8 +239,8 @@ final class SharedSteps extends Steps implements LocalPublisher {
       fail(e);
       throw e;
     } finally {
-      // A request meanwhile makes no difference: the server's thread, which calls this, takes a
-      // step before it sleeps.
+      // It does not matter whether a step was requested in the meantime, because the server's
+      // thread, which calls this, takes a step before it sleeps.
       if (failure == null) {
         release();
       }
@@ -275,7 +279,7 @@ final class SharedSteps extends Steps implements LocalPublisher {
     asked.set(ENDED);
   }
 
-  /** Notes that a step failed in the turn of the server's thread: no thread takes another one. */
+  /** Notes that a step failed in the turn of the server's thread. No thread takes another step. */
   private void fail(Throwable e) {
     failure = e;
     asked.set(ENDED);
@@ -307,7 +311,7 @@ final class SharedSteps extends Steps implements LocalPublisher {
     }
   }
 
-  /** Ends the turn. Returns whether another step was requested meanwhile. */
+  /** Ends the turn. Returns whether another step was requested during the turn. */
   private boolean release() {
     return asked.getAndSet(0) != 1;
   }

@@ -2,14 +2,14 @@ package io.erda.server;
 
 import java.util.concurrent.locks.LockSupport;
 
-/** Threads beside the server's, which park while there is nothing to do. */
+/** Starts and joins the server's other threads, which park while they have no work. */
 final class SideThreads {
   private SideThreads() {}
 
   /**
    * Starts a thread.
    *
-   * @param failures is told the error that ends it before it was told to end
+   * @param failures receives the error that ends the thread before it was told to end
    */
   static Thread start(Runnable work, String name, Failures failures) {
     Thread thread =
@@ -27,7 +27,9 @@ final class SideThreads {
     return thread;
   }
 
-  /** Waits for a thread that was told to end. An interrupt stays pending meanwhile. */
+  /**
+   * Waits for a thread that was told to end. An interrupt does not end the wait, and stays pending.
+   */
   static void join(Thread thread) {
     LockSupport.unpark(thread);
     boolean interrupted = false;

@@ -4,7 +4,7 @@ import io.erda.protocol.JvmErrors;
 
 /**
  * The message to clients of an embedded store after a step of its server failed, in a client's
- * thread or the server's own: the store has ended for all of them.
+ * thread or in the server's thread. The store has then ended for all clients.
  */
 final class StepFailure {
   private StepFailure() {}

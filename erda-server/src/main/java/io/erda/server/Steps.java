@@ -37,15 +37,15 @@ class Steps {
   /**
    * Replaces the core, perhaps by the same one; no step is taken meanwhile.
    *
-   * @param next returns the core to go on with
+   * @param next returns the new core
    */
   void change(Supplier<ServerCore> next) {
     core = next.get();
   }
 
   /**
-   * Ends the steps: returns when no thread takes one any more, nor ever will. Throws what a step
-   * failed with, in whichever thread that was.
+   * Ends the steps. After the return no thread is taking a step, and none takes one later. Throws
+   * the error of a step that failed, in whichever thread it failed.
    */
   void end() {
     // The calling thread is the one that takes the steps, so no step is under way.

@@ -19,21 +19,25 @@ import java.util.Map;
 
 /**
  * Sets who may use a store: only the owner of its directory, or its group, or all users. A user who
- * may read a directory can lock it and its files, and so keep its server from starting; so by
- * default only the owner may.
+ * may read a directory can lock it and its files, and so keep its server from starting. So by
+ * default only the owner may use the store.
  *
  * <p>A directory that others may use has the set-group-ID bit: new files belong to the group, and
  * the store's files can be read and written by every user who may enter their directory ({@link
- * io.erda.pmem.MappedDirectory}). Other users may make files only in {@code shm/}, and its sticky
- * bit lets each remove only his own: the socket, the registry and the files of other clients stay.
- * The owner, whose server removes the files of departed clients, may remove any.
+ * io.erda.pmem.MappedDirectory}). Other users may make files only in {@code shm/}. Its sticky bit
+ * lets each user remove only his own files, so that the socket, the registry and the files of other
+ * clients stay. The owner may remove any file, because his server removes the files of departed
+ * clients.
  *
- * <p>When others may only read, the directory has the sticky bit, too, which marks that for its
- * files; {@code shm/} is closed to others. A reader opens files by name and never lists the
- * directory, so he has permission to enter it but not to read it: then he can't lock it.
+ * <p>When others may only read, the directory also has the sticky bit, which marks that its files
+ * are read-only for others, and {@code shm/} is closed to others. A reader opens files by name and
+ * never lists the directory. So readers may enter the directory but not read it, and can't lock it.
  */
 final class StoreAccess {
-  /** No mode was chosen: as it was set before, or only the owner. */
+  /**
+   * Stands for no chosen mode: the store keeps the mode that was set before, or a new store is only
+   * for its owner.
+   */
   static final int UNSAID = 0;
 
   static final int OWNER = 0700;
@@ -48,7 +52,7 @@ final class StoreAccess {
   private static final int OTHERS_READ = 0044;
   private static final int PERMISSIONS = 07777;
 
-  /** The name of a directory in itself. */
+  /** The name of a directory within itself. */
   private static final String ITSELF = ".";
 
   private StoreAccess() {}
@@ -70,7 +74,7 @@ final class StoreAccess {
     }
   }
 
-  /** Whether others than the owner may read and not write. */
+  /** Whether users other than the owner may only read. */
   private static boolean onlyRead(int mode) {
     return mode == GROUP_READS || mode == EVERYBODY_READS;
   }
@@ -113,7 +117,7 @@ final class StoreAccess {
   /**
    * Sets who may use the store. The caller holds its lock, and no client is served yet.
    *
-   * @throws ErdaException.Unusable when this user may not set what was asked for
+   * @throws ErdaException.Unusable when this user may not set the mode or group
    */
   static void set(OpenDirectory data, ServerOptions options) throws IOException {
     GroupPrincipal group = group(options);
@@ -136,14 +140,14 @@ final class StoreAccess {
                 + OpenedStore.reason(e),
             e);
       }
-      // The owner has set who may use the store, and this user may.
+      // Only the owner can change the mode. The owner has set it, and this user may use the store.
     }
   }
 
   /**
-   * The mode to set. An application that opens a shared store for itself must not close it to other
-   * users: the mode that a server was started with stays until another one is chosen. Modes other
-   * than ours were not set by a server.
+   * Returns the mode to set. An application that opens a shared store for itself must not close it
+   * to other users, so the mode of the last server stays until another mode is chosen. A mode that
+   * is none of the five was not set by a server.
    */
   private static int mode(OpenDirectory data, int wanted) throws IOException {
     if (wanted != UNSAID) {
@@ -187,7 +191,7 @@ final class StoreAccess {
     }
   }
 
-  /** The same error, with the path of the file that users know. */
+  /** Returns the same error with the path of the file that users know. */
   private static FileSystemException named(FileSystemException e, Path file) {
     FileSystemException named =
         e instanceof AccessDeniedException

@@ -5,8 +5,12 @@ import io.erda.hashtable.KeyHashing;
 import io.erda.logstore.LogFiles;
 import io.erda.pmem.OpenDirectory;
 import io.erda.pmem.OverlayDirectory;
+import io.erda.pmem.PersistentMemory;
 import io.erda.protocol.ErdaException;
+import io.erda.protocol.Root;
+import io.erda.server.engine.files.StopRecord;
 import io.erda.server.engine.files.StoreFiles;
+import io.erda.server.engine.files.Superblock;
 import io.erda.server.engine.inspection.Findings;
 import io.erda.server.engine.inspection.StoreInspection;
 import io.erda.server.engine.store.StoreEngine;
@@ -27,36 +31,36 @@ public final class StoreVerifier {
 
   private StoreVerifier() {}
 
-  /** Told how far a check has come. */
+  /** Receives the progress of a check. */
   public interface Progress {
     /**
-     * The check has made progress.
+     * Called when the check has made progress.
      *
-     * @param what the things counted, in words
+     * @param what the kind of things that are counted, in words
      */
     void at(String what, long done, long all);
   }
 
-  /** {@link #verify(Path, Progress, LongFunction)} with the hash that stores use. */
+  /** As {@link #verify(Path, Progress, LongFunction)}, with the hash that stores use. */
   public static VerifyReport verify(Path data, Progress progress) {
     return verify(data, progress, KeyHash::new);
   }
 
-  /** {@link #verify(Path, Progress)} without progress. */
+  /** As {@link #verify(Path, Progress)}, without progress. */
   public static VerifyReport verify(Path data) {
     return verify(data, (what, done, all) -> {});
   }
 
   /**
    * Checks every entry and object of the store in {@code data}, as they would be after a start of a
-   * server. Recovery takes place only in the memory of this process: nothing in the directory
-   * changes, and permission to read it is enough. Clients of a killed server may go on reading and
-   * storing meanwhile.
+   * server. Recovery takes place only in the memory of this process: no file of the directory
+   * changes, and permission to read is enough. Clients of a killed server may go on reading and
+   * storing during the check.
    *
    * @param hashings the hash of keys by seed, with which every key's entry is compared; another
    *     implementation than that of stores makes the check independent
-   * @throws ErdaException.Unusable when it is in use, foreign, or of another version
-   * @throws ErdaException.Damaged when its structures can't be opened at all
+   * @throws ErdaException.Unusable when the store is in use, foreign, or of another version
+   * @throws ErdaException.Damaged when the structures of the store can't be opened at all
    */
   public static VerifyReport verify(
       Path data, Progress progress, LongFunction<? extends KeyHashing> hashings) {
@@ -74,6 +78,33 @@ public final class StoreVerifier {
     } catch (UncheckedIOException e) {
       throw new ErdaException.Unusable(
           "can't read " + data + ": " + OpenedStore.reason(e.getCause()), e);
+    }
+  }
+
+  /**
+   * Compares the tables of a store that was stopped cleanly, and that no server has opened since,
+   * with the checksums that the server left. A client that only reads ({@code ?read-only}) does not
+   * do so: it would miss the keys of damaged entries without noticing.
+   *
+   * @return the differences, one sentence each; empty where there are none, where the store was not
+   *     stopped cleanly or a server is there, and where a file can't be read
+   */
+  public static List<String> changesSinceStop(Path data) {
+    try (OverlayDirectory directory = OverlayDirectory.open(data)) {
+      StopRecord.Verdict stopped;
+      try (PersistentMemory superblock = directory.open(StoreFiles.SUPERBLOCK);
+          PersistentMemory root = directory.open(StoreFiles.ROOT)) {
+        stopped =
+            StopRecord.check(
+                directory, Superblock.load(superblock), Root.incarnation(root.segment(), 0));
+      }
+      // A server that started meanwhile removed the record before it stored anything.
+      return stopped.state() == StopRecord.State.DIFFERS && directory.exists(StoreFiles.STOPPED)
+          ? stopped.words()
+          : List.of();
+    } catch (IOException | UncheckedIOException | ErdaException e) {
+      // A client of the store is told the same error when it connects.
+      return List.of();
     }
   }
 
@@ -101,8 +132,8 @@ public final class StoreVerifier {
   }
 
   /**
-   * Throws a better exception when the directory lost its name meanwhile: its files may be being
-   * removed.
+   * Throws a better exception when the directory lost its name during the check, because its files
+   * may be being removed.
    */
   private static void requireThere(Path data, OpenDirectory directory, ErdaException failure) {
     OpenDirectory.Stray stray = directory.strayed();

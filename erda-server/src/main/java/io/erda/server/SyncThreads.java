@@ -9,20 +9,22 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Threads that wait for the device on behalf of the server, each for one file at a time: a device
- * can do several writes at once, and a system call is about one file. They wake the server when a
- * group of drains is done.
+ * Threads that wait for the device instead of the server's thread, each for one file at a time. A
+ * device can do several writes at once, but a system call writes only one file. The threads wake
+ * the server when a group of drains is done.
  */
 final class SyncThreads implements Syncs, AutoCloseable {
-  /** As many writes as a disk does at once; a group rarely has more files. */
+  /**
+   * The number of threads: as many writes as a disk does at once. A group rarely has more files.
+   */
   private static final int THREADS = 8;
 
   private final Runnable wakeup;
   private final List<Thread> threads = new ArrayList<>();
 
   /**
-   * The memories to drain. Only the server's thread changes the list, while nothing is under way;
-   * the others read the elements that they have claimed.
+   * The memories to drain. Only the server's thread changes the list, while no drain is under way;
+   * the other threads read the elements that they have claimed.
    */
   private final List<PersistentMemory> group = new ArrayList<>();
 
@@ -34,7 +36,7 @@ final class SyncThreads implements Syncs, AutoCloseable {
 
   private volatile boolean underWay;
 
-  /** The first error that a drain of the group threw; null while none has. */
+  /** The first error of a drain of the group; null while there was none. */
   private final AtomicReference<Throwable> failure = new AtomicReference<>();
 
   /** The thread that waits in {@link #await}, or null. */
@@ -44,7 +46,7 @@ final class SyncThreads implements Syncs, AutoCloseable {
 
   /**
    * @param wakeup wakes the server's thread; called by the other threads
-   * @param failures is told the error that ends one of the threads
+   * @param failures receives the error that ends one of the threads
    */
   SyncThreads(Runnable wakeup, Failures failures) {
     this.wakeup = wakeup;
@@ -75,8 +77,8 @@ final class SyncThreads implements Syncs, AutoCloseable {
     if (count > 0) {
       underWay = true;
       left.set(count);
-      // This store comes last: from now on any thread may claim, even one that was late for the
-      // previous group.
+      // This store comes last. From now on any thread may claim a drain, even a thread that was
+      // late for the previous group.
       unclaimed.set(count);
       for (int i = 0; i < Math.min(count, THREADS); i++) {
         LockSupport.unpark(threads.get(i));
@@ -152,7 +154,7 @@ final class SyncThreads implements Syncs, AutoCloseable {
     }
   }
 
-  /** Returns when the threads have ended. No drain is begun any more. */
+  /** Ends the threads. Returns when they have ended; no drain is begun any more. */
   @Override
   public void close() {
     closing = true;

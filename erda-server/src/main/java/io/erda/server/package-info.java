@@ -1,7 +1,6 @@
 /**
- * The KV service: serve a directory to other processes ({@link io.erda.server.ErdaServer}), open it
- * in this one ({@link io.erda.server.ErdaStore}), or check it while nobody serves it ({@code
- * StoreVerifier}).
+ * The server, and the store inside a program. A program that wants a store of its own opens it, and
+ * uses clients of it as of any store:
  *
  * <p>The rooms of {@code engine} decide everything, without threads or clocks of their own; this
  * package is their wiring. Read {@code ServerAssembly} first, which makes a {@code ServerCore} and

@@ -14,13 +14,13 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A store that its application did not close: the JVM ends all the same, and nothing is lost. */
+/** A store that its application did not close: the JVM still ends, and nothing is lost. */
 class AbandonedStoreTest {
   private static final int KEYS = 500;
 
   @TempDir Path data;
 
-  /** Run as a process of its own: opens, puts, and ends without closing anything. */
+  /** Runs in a separate process: opens a store, puts, and ends without closing it. */
   public static void main(String[] args) {
     ErdaStore store = ErdaStore.open(Path.of(args[0]), SmallStore.OPTIONS);
     ErdaClient erda = store.client();

@@ -55,7 +55,7 @@ class BatchServedTest {
         ErdaClient erda = store.client()) {
       likeAMap(erda);
     }
-    // The table doubles twice meanwhile: two tables are read, and entries are moved.
+    // The table doubles twice during the test, so two tables are read, and entries are moved.
     ServerOptions options = SmallStore.OPTIONS.withListening(List.of(Listening.tcp("127.0.0.1:0")));
     try (ErdaServer server = ErdaServer.start(data.resolve("served"), options)) {
       try (ErdaClient erda = ErdaClient.connect(server.uri())) {
@@ -235,7 +235,7 @@ class BatchServedTest {
     }
   }
 
-  /** A load of what is gone ended the call, or the client, and named no key. */
+  /** A load of missing memory ended the call, or the client, and named no key. */
   @Test
   void aRegionThatWasShortenedIsToldOfItsKeysAlone() throws Exception {
     Path served = data.resolve("store");

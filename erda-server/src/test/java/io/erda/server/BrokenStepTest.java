@@ -33,9 +33,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A step of an embedded store ends in the middle, in a thread of the application whose stack is
- * full or that gets no memory. The store ends for all threads, which hear what failed and that they
- * may open it again; closing returns; and the store that is opened again has every value that was
- * acknowledged.
+ * full or that gets no memory. The store ends for all threads. Their exceptions describe the
+ * failure and say that the store may be opened again. Closing returns, and the store that is opened
+ * again has every acknowledged value.
  */
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class BrokenStepTest {
@@ -223,7 +223,7 @@ class BrokenStepTest {
         } catch (ErdaException e) {
           another();
         } catch (RuntimeException e) {
-          // A client that was left in the middle says so.
+          // A client with an interrupted operation throws an exception that says so.
           aim -= random.nextInt(40);
           another();
         }

@@ -31,8 +31,9 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class CallersMemoryTest {
   /**
-   * Lengths of keys and values. What is short is copied without a loop, by a put (7 and 3) or by a
-   * get (8): no turn of a loop lets the fault out. What is long is copied by the JVM's own code.
+   * Lengths of keys and values. Short bytes are copied without a loop, by a put (7 and 3) or by a
+   * get (8), so that no turn of a loop makes the JVM throw the fault. Long ones are copied by the
+   * JVM's own code.
    */
   private static final int[][] LENGTHS = {{7, 3}, {8, 8}, {16, 40}, {16, 10_000}};
 

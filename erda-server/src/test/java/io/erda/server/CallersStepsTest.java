@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 class CallersStepsTest {
   private static final long SEED = Long.getLong("erda.seed", 20261122L);
 
-  /** Cleaning, new regions and doublings of the table all go on meanwhile. */
+  /** Cleaning, new regions and doublings of the table all happen during the test. */
   private static final ServerOptions SMALL =
       ServerOptions.DEFAULTS
           .withRegionBytes(1 << 20)
@@ -42,7 +42,7 @@ class CallersStepsTest {
 
   @TempDir Path data;
 
-  /** Each thread owns keys of its own, and always reads what it wrote last. */
+  /** Each thread has its own keys, and always reads the value that it wrote last. */
   @Test
   void threadsThatStepForEachOtherLoseNothing() throws Exception {
     int threads = 4;
@@ -172,15 +172,15 @@ class CallersStepsTest {
       steps.help();
       assertEquals(0, wakeups.get());
       assertThrows(IllegalStateException.class, steps::arm);
-      // The thread that ends the steps hears of the failure: it would close a failed store in
-      // order otherwise.
+      // The thread that ends the steps gets the failure. Otherwise it would close a failed store in
+      // order.
       assertThrows(IllegalStateException.class, steps::end);
     }
   }
 
   /**
-   * A step fails in the thread of a client: the server ends in its own thread, tells the reason,
-   * and leaves a store that is whole and not locked.
+   * A step fails in the thread of a client: the server ends in its thread, reports the reason, and
+   * leaves a store that is whole and not locked.
    */
   @Test
   void aStoreWhoseStepFailedInACallersThreadIsClosed() throws Exception {

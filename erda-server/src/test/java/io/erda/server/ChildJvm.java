@@ -6,7 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A scenario in a JVM of its own, behind words of the shell that mount or limit something. */
+/**
+ * Runs a scenario in a separate JVM, after shell commands that mount a file system or set a limit.
+ */
 final class ChildJvm {
   private ChildJvm() {}
 
@@ -33,9 +35,9 @@ final class ChildJvm {
   }
 
   /**
-   * The words that run a command in a mount namespace of its own.
+   * Returns the words that run a command in a separate mount namespace.
    *
-   * @param mount a line of the shell that mounts what the command needs
+   * @param mount a shell line that mounts the file system for the command
    */
   static List<String> mounted(String mount) {
     return List.of("unshare", "--mount", "sh", "-c", mount + " && exec \"$@\"", "sh");

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What clients hear whose store, or server, is closed while they use it. */
+/** Tests the exceptions of clients whose store, or server, is closed while they use it. */
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ClosedStoreTest {
   private static final int USERS = 8;
@@ -41,7 +41,7 @@ class ClosedStoreTest {
     return ("key-" + i).getBytes(UTF_8);
   }
 
-  /** What a thread does over and over; some kinds of call, each in another state at the end. */
+  /** The work that a thread repeats: some kinds of call, each in another state at the end. */
   private static void call(ErdaClientPool pool, int user, int turn) {
     byte[] key = key(user * 10 + turn % 10);
     switch (turn % 5) {

@@ -13,13 +13,13 @@ import java.util.Deque;
 import java.util.concurrent.TimeUnit;
 
 /**
- * An ext4 file system whose device is a file, so that its power can be cut: a copy of that file
- * holds what had reached the device, and nothing of the page cache. Mounting the copy replays the
- * journal, as a machine does that boots again.
+ * An ext4 file system whose device is a file, so that its power can be cut: a copy of that file has
+ * the bytes that had reached the device, and none that were only in the page cache. Mounting the
+ * copy replays the journal, as after a reboot.
  *
- * <p>Needs root and loop devices; {@link #mount} skips the test elsewhere. What nobody synchronises
- * reaches the device by itself after some five seconds, so a test that takes longer may see less
- * being lost than there would be, never more.
+ * <p>Needs root and loop devices; {@link #mount} skips the test elsewhere. Bytes that are not
+ * synchronised reach the device after some five seconds, so a test that takes longer may lose fewer
+ * bytes than a real power failure, but never more.
  */
 final class CutFileSystem implements AutoCloseable {
   private static final long BYTES = 48L << 20;

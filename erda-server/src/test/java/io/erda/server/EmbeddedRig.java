@@ -13,10 +13,10 @@ import java.util.function.LongSupplier;
 record EmbeddedRig(
     OpenedStore store, EmbeddedNetwork network, SharedSteps steps, ServerThread server) {
   /**
-   * Opens a store and starts its server, which sleeps when nothing is asked of it.
+   * Opens a store and starts its server, which sleeps while there are no requests.
    *
    * @param clock of the server's engine
-   * @param failures hears what ends a thread of the server's
+   * @param failures receives the error that ends a thread of the server
    */
   static EmbeddedRig open(Path data, ServerOptions options, LongSupplier clock, Failures failures)
       throws IOException {

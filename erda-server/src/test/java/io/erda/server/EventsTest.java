@@ -23,7 +23,7 @@ import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a server tells Java Flight Recorder, read out of a recording. */
+/** Tests the events that a server records with Java Flight Recorder, as read from a recording. */
 class EventsTest {
   private static final int REGION_BYTES = 1 << 16;
   private static final ServerOptions SMALL =
@@ -62,7 +62,8 @@ class EventsTest {
     for (RecordedEvent cleaning : freed) {
       assertEquals(0, cleaning.getInt("head"));
       assertTrue(cleaning.getInt("generation") > 0, cleaning::toString);
-      // What died while it was copied needs no copy, and a crash would repeat some.
+      // Objects that died during the copying need no copy, and after a crash some would be copied
+      // again.
       assertTrue(cleaning.getLong("bytesLive") < REGION_BYTES, cleaning::toString);
       assertTrue(
           cleaning.getLong("bytesCopied") <= cleaning.getLong("bytesLive"), cleaning::toString);
@@ -104,7 +105,10 @@ class EventsTest {
     assertEquals(Set.of("LOG", "CONNECTIONS"), full);
   }
 
-  /** A process of its own: what another test recorded here can't be taken back. */
+  /**
+   * This needs a separate process, because recordings of other tests in this process can't be
+   * undone.
+   */
   @Test
   void jfrIsNotSetUpWhereNobodyRecords() throws Exception {
     Process process =

@@ -29,9 +29,12 @@ class ExitInHandlerTest {
 
   @TempDir Path data;
 
-  /** Run as a process of its own. */
+  /** Runs in a separate process. */
   public static void main(String[] args) throws Exception {
     Path data = Path.of(args[0]);
+    if (args[1].equals("nobody")) {
+      closesInAHook(data);
+    }
     AutoCloseable store;
     AutoCloseable client;
     boolean embedded = args[1].equals("embedded");
@@ -72,6 +75,24 @@ class ExitInHandlerTest {
     }
   }
 
+  /** A put is under way, and fails when a hook closes the client; then the handler ends the JVM. */
+  private static void closesInAHook(Path data) throws InterruptedException {
+    ErdaAsyncClient async =
+        ErdaAsyncClient.connect(
+            ErdaUri.parse("erda+shm:" + data),
+            ClientOptions.DEFAULT,
+            new Handler(() -> {}) {
+              @Override
+              public void onError(long token, ErdaException error) {
+                System.exit(EXIT);
+              }
+            });
+    closeInHooks(async, () -> {});
+    async.put(1, MemorySegment.ofArray(KEY), MemorySegment.ofArray(KEY));
+    async.handOver();
+    sleepWhileAnotherExits();
+  }
+
   /** Two hooks close the client, as an application's and a framework's may do. */
   private static void closeInHooks(AutoCloseable client, AutoCloseable store) {
     for (int i = 0; i < 2; i++) {
@@ -97,7 +118,13 @@ class ExitInHandlerTest {
     }
   }
 
-  private record Handler(Runnable onPut) implements OperationHandler {
+  private static class Handler implements OperationHandler {
+    private final Runnable onPut;
+
+    Handler(Runnable onPut) {
+      this.onPut = onPut;
+    }
+
     @Override
     public void onGet(long token, MemorySegment memory, long offset, long length) {}
 
@@ -122,7 +149,8 @@ class ExitInHandlerTest {
     "shm, futures, exits",
     "shm, async, exits",
     "embedded, futures, sleeps",
-    "shm, async, sleeps"
+    "shm, async, sleeps",
+    "nobody, async, exits"
   })
   void jvmEnds(String device, String client, String handler) throws Exception {
     Path output = Files.createTempFile(data.getParent(), "exit", ".log");

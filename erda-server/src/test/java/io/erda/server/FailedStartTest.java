@@ -26,8 +26,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A start that fails before anything was stored leaves the record of the clean stop before it, so
- * that the next one can still tell damage from what the store was.
+ * A start that fails before anything was stored leaves the record of the previous clean stop, so
+ * that the next start can still detect damage.
  */
 @Timeout(60)
 final class FailedStartTest {
@@ -107,7 +107,7 @@ final class FailedStartTest {
     assertFalse(Files.exists(record));
   }
 
-  /** What an opening has changed before it failed is no damage to the next one. */
+  /** Changes that an opening made before it failed are no damage for the next opening. */
   @Test
   void noRecordIsWrittenOfAStoreThatWasChanged() throws IOException {
     KeptStop kept;

@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The files of a store follow what lives in it, whatever its capacity is. */
+/** The size of a store's files follows its live bytes, whatever its capacity is. */
 class FootprintTest {
   private static final long SEED = Long.getLong("erda.seed", 20261122L);
   private static final int REGION_BYTES = 1 << 20;

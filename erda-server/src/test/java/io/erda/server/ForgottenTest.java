@@ -33,7 +33,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Clients that an application forgot to close give back what they held, and the log says so. */
+/** Clients that an application forgot to close release their resources, and a warning is logged. */
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ForgottenTest {
   private static final int COUNT = 8;

@@ -38,8 +38,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /**
- * What {@link FullDiskTest} does in a process of its own, on a small file system or under a
- * file-size limit. Prints what it did; whatever is not as it should be ends it.
+ * The part of {@link FullDiskTest} that runs in a separate process, on a small file system or under
+ * a file-size limit. It prints its actions, and ends at the first unexpected result.
  */
 final class FullDiskScenario {
   private static final ServerOptions OPTIONS =
@@ -60,7 +60,10 @@ final class FullDiskScenario {
 
   private static final long PATIENCE_NS = 120_000_000_000L;
 
-  /** What a server keeps for clients that come when the disk is full. */
+  /**
+   * The number of spare queue files that a server keeps for clients that connect when the disk is
+   * full.
+   */
   private static final int CLIENTS_AT_A_TIME = 16;
 
   private final Path directory;
@@ -95,7 +98,7 @@ final class FullDiskScenario {
     System.out.println("done");
   }
 
-  /** In a file system of its own that is a few times as large as the store. */
+  /** Runs in a separate file system that is a few times as large as the store. */
   private void disk() throws Exception {
     Path regionsWorth = Files.write(directory.resolve("room"), new byte[2 << 20]);
     try (ErdaServer server = ErdaServer.start(data, OPTIONS);
@@ -113,7 +116,7 @@ final class FullDiskScenario {
     restarts();
   }
 
-  /** The same in one JVM. */
+  /** Does the same with an embedded store. */
   private void embedded() throws Exception {
     Path regionsWorth = Files.write(directory.resolve("room"), new byte[2 << 20]);
     try (ErdaStore store = ErdaStore.open(data, OPTIONS);
@@ -269,7 +272,7 @@ final class FullDiskScenario {
     return figures;
   }
 
-  /** Something lives in every region: only copies make room. */
+  /** Leaves live objects in every region, so that only copying makes room. */
   private void fillAndDelete(ErdaClient client) {
     putUntilFull(client);
     require(keys > 300, "full after " + keys);
@@ -287,8 +290,8 @@ final class FullDiskScenario {
   }
 
   /**
-   * What a stopped client still maps holds no disk space, once it was waited for; and it is named
-   * while it is waited for.
+   * Files that a stopped client still maps take no disk space after the server's wait for that
+   * client; during the wait the figures name the client.
    */
   private void stoppedClient() throws Exception {
     int capacity = 6 << 20;
@@ -337,7 +340,7 @@ final class FullDiskScenario {
     }
   }
 
-  /** What the file system has given away beyond the files that it shows. */
+  /** Returns the used bytes of the file system that belong to no file with a name. */
   private long held() throws IOException {
     FileStore disk = Files.getFileStore(directory);
     long shown = 0;
@@ -358,7 +361,7 @@ final class FullDiskScenario {
     }
   }
 
-  /** Reads every key again and again; says so before it is stopped, and after it goes on. */
+  /** Reads every key again and again. Prints a line before it is stopped, and after it goes on. */
   private void reader() throws Exception {
     try (ErdaClient client = ErdaClient.connect("erda+shm:" + data)) {
       readAll(client);
@@ -380,8 +383,8 @@ final class FullDiskScenario {
   }
 
   /**
-   * A client is stopped in the middle of a WRITE. Its region is cleaned meanwhile, the file's space
-   * given back, and the disk filled up: its next store finds no page.
+   * A client is stopped in the middle of a WRITE. Then its region is cleaned, the file's space is
+   * given back, and the disk is filled, so that the client's next store finds no page.
    */
   private void stoppedWriter() throws Exception {
     ServerOptions options =
@@ -448,7 +451,7 @@ final class FullDiskScenario {
       }
       return true;
     } catch (NoSuchFileException e) {
-      // A thread has ended meanwhile.
+      // The thread has ended in the meantime.
       return false;
     }
   }
@@ -479,7 +482,7 @@ final class FullDiskScenario {
             }
           }
         } catch (NoSuchFileException e) {
-          // The server has removed it meanwhile.
+          // The server has removed the file in the meantime.
         }
       }
     }
@@ -679,7 +682,7 @@ final class FullDiskScenario {
   }
 
   private void requireFull(ErdaClient client) {
-    // What the log still has room for is taken too: small objects fit where large ones don't.
+    // The rest of the log's room is filled, too: small objects fit where large ones do not.
     for (int i = 0; i < 10_000; i++) {
       try {
         client.put(("filler" + i % 100).getBytes(UTF_8), Arrays.copyOf(VALUE, 1000));

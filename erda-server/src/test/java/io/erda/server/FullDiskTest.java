@@ -15,10 +15,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A disk that is full, and a limit that says so (rule 6): typed errors, reads and deletes work, so
- * do new clients and servers, and writing works again when there is space.
+ * A full disk, and a file-size limit (rule 6): errors have types, reads and deletes work, new
+ * clients and servers can start, and writing works again when there is space.
  *
- * <p>The small file system is one in a mount namespace of the child, which the kernel takes away
+ * <p>The small file system is mounted in a mount namespace of the child, which the kernel removes
  * with the child. Where this user may not make one, that test is skipped.
  */
 @Tag("long")

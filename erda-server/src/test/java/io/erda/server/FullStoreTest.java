@@ -191,7 +191,7 @@ class FullStoreTest {
         assertNull(client.get(key(i)));
       }
       for (int i = 0; i < count; i++) {
-        client.put(key(1000 + i / 4), new byte[] {1}); // in the place of what was deleted
+        client.put(key(1000 + i / 4), new byte[] {1}); // in place of the deleted keys
         assertNull(client.get(key(i)));
       }
     }

@@ -48,7 +48,7 @@ final class HeadsAndRegionsTest {
     }
   }
 
-  /** Each fourth key stays, so that what lives has to be copied before there is room again. */
+  /** Each fourth key stays, so that live objects must be copied before there is room again. */
   private static void deletesMakeRoom(ErdaStore store) throws InterruptedException {
     try (ErdaClient erda = store.client()) {
       int filled = fill(erda);

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a client over shm is told of a store that an application has open for itself. */
+/** Tests the errors of a client over shm when an application has the store open for itself. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HeldStoreTest {
   private static final byte[] KEY = "key".getBytes(UTF_8);

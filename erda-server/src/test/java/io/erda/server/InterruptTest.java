@@ -137,7 +137,7 @@ class InterruptTest {
     }
   }
 
-  /** A server that is told to stand still does so in a moment. */
+  /** A server that was told to stop for a while does so after a moment. */
   private static void putUntilItFails(ErdaClient erda, LongAdder reads) {
     byte[] key = {1};
     while (true) {

@@ -222,7 +222,7 @@ class IterationTest {
         String key = new String(staying(i), UTF_8);
         assertTrue(given.contains(key), () -> key + " was not given; seed " + SEED);
       }
-      // What comes now stays as it is: every key there is.
+      // From here on nothing changes, so the iteration gives every key.
       int all = 0;
       try (KeyCursor keys = erda.keys()) {
         while (keys.next()) {
@@ -258,8 +258,8 @@ class IterationTest {
 
   /**
    * When the iteration has given a few of the keys that stay, most others are deleted, and the
-   * table is halved; and so on, three times. It goes on meanwhile, and ends behind the last
-   * halving.
+   * table is halved; and so on, three times. The iteration goes on during that, and ends after the
+   * last halving.
    */
   private void iterateWhileItShrinks(
       PutMode mode, boolean restarts, Function<String, Iteration> iteration) throws Exception {

@@ -22,7 +22,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A client that finds no server is told that the files can be read exactly when they can. */
+/**
+ * The error of a client that finds no server says that the files can be read exactly if they can.
+ */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class KilledServerTest {
   private static final byte[] KEY = "key".getBytes(UTF_8);

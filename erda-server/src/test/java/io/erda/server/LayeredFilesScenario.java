@@ -6,8 +6,8 @@ import io.erda.client.ErdaClient;
 import java.nio.file.Path;
 
 /**
- * What {@link LayeredFilesTest} does in a process of its own, over a store that lies in the lower
- * layer of its file system. Whatever is not as it should be ends it.
+ * The part of {@link LayeredFilesTest} that runs in a separate process, over a store in the lower
+ * layer of its file system. It ends at the first unexpected result.
  */
 final class LayeredFilesScenario {
   private LayeredFilesScenario() {}

@@ -159,7 +159,7 @@ class LocalPublishingTest {
     }
   }
 
-  /** What returned is there afterwards, and what did not says so. */
+  /** Puts that returned are in the store afterwards; other puts throw an exception. */
   @Test
   void aStoreThatIsClosedMeanwhileLosesNothing() throws Exception {
     for (int round = 0; round < 5; round++) {

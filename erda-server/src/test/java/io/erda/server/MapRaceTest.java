@@ -59,7 +59,7 @@ class MapRaceTest {
     store.close();
   }
 
-  /** What removes all that is expired. */
+  /** The methods that remove all expired entries. */
   private enum Removal {
     ENTRIES_REMOVE_IF(map -> map.entrySet().removeIf(entry -> entry.getValue() == EXPIRED)),
     VALUES_REMOVE_IF(map -> map.values().removeIf(value -> value == EXPIRED)),
@@ -150,7 +150,7 @@ class MapRaceTest {
     }
   }
 
-  /** What counts all keys up, and tells how many were. */
+  /** The methods that increment the values of all keys, and return how many there were. */
   private enum Counting {
     ENTRY_SET_VALUE {
       @Override
@@ -161,7 +161,7 @@ class MapRaceTest {
             each.setValue(each.getValue() + 1);
             counted++;
           } catch (IllegalStateException e) {
-            // It was changed meanwhile, and nothing was stored.
+            // The entry was changed in the meantime, and nothing was stored.
           }
         }
         return counted;
@@ -184,7 +184,7 @@ class MapRaceTest {
     PUT {
       @Override
       int countUp(Map<String, Integer> map) {
-        // What a put returns was there until then: it is put back on top.
+        // The value that a put returns was in the store until the put, so it is added again.
         int counted = 0;
         for (String key : map.keySet()) {
           int before = map.put(key, 1);
@@ -226,7 +226,7 @@ class MapRaceTest {
     assertEquals(merges + counted, sum, "-Derda.seed=" + seed);
   }
 
-  /** A stream is a walk over what is there, however much is added and removed meanwhile. */
+  /** A stream ends, however many entries are added and removed during it. */
   @Test
   void streamsBesideAWriterEnd() throws Exception {
     Random random = new Random(seed);

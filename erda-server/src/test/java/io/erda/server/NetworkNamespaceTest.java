@@ -172,7 +172,10 @@ final class NetworkNamespaceTest {
     require("ip", "-n", space, "link", "set", "erda", state);
   }
 
-  /** Says that an operation ended in the time that it had, with an error that tells what is so. */
+  /**
+   * Requires that an operation ended within its time-out, with an error that describes the
+   * situation.
+   */
   private static void requireUnreachable(String answer, Duration timeout) {
     String[] words = answer.split(" ", 3);
     assertTrue(Set.of("Unavailable", "OutcomeUnknown").contains(words[0]), answer);

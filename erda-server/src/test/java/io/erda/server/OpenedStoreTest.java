@@ -56,8 +56,8 @@ class OpenedStoreTest {
   }
 
   /**
-   * Two servers of one store, one of which serves a copy made of hard links, lost half of what was
-   * acknowledged to either: each had the lock of its own directory.
+   * Two servers of one store, one of which served a copy made of hard links, lost half of the puts
+   * that each had acknowledged, because each had the lock of a different directory.
    */
   @Test
   void aCopyOfHardLinksIsRefusedAndSoIsItsOriginal(@TempDir Path other) throws IOException {
@@ -85,7 +85,10 @@ class OpenedStoreTest {
     ErdaStore.open(data, SMALL).close();
   }
 
-  /** The superuser's files in a store keep its owner out, who is told the owner of the files. */
+  /**
+   * Files of the superuser in a store prevent its owner from opening it. The error names the owner
+   * of the files.
+   */
   @Test
   void aFileOfAnotherUserIsToldWithItsOwner() throws IOException {
     boolean superuser = Files.getAttribute(data, "unix:uid").equals(0);
@@ -287,7 +290,7 @@ class OpenedStoreTest {
     assertTrue(unusable().contains("layout version 7, this program reads layout version 3"));
   }
 
-  /** The version of one copy is damaged: the other one says what the store is. */
+  /** The version in one copy is damaged; the store is opened by the other copy. */
   @Test
   void aDamagedVersion() throws IOException {
     create();

@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
 class OtherCoreTest {
-  /** A line of what the kernel says of the calling thread. */
+  /** Returns a line of the kernel's status of the calling thread. */
   private static String status(String name) throws IOException {
     try (var lines = Files.lines(Path.of("/proc/thread-self/status"))) {
       return lines.filter(line -> line.startsWith(name)).findFirst().orElseThrow();

@@ -27,8 +27,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A store is opened with other options than it was created with: each is refused, taken over or
- * told, and none is ignored.
+ * A store is opened with other options than it was created with: each is refused, applied or
+ * mentioned in the notes, and none is ignored.
  */
 @Timeout(120)
 class OtherOptionsTest {

@@ -13,8 +13,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The heap of an application is full when its store ends. The thread of the store got no memory for
- * a step of its end, died before it told that it had ended, and {@link ErdaStore#close()} waited
- * for that for ever.
+ * one of its final steps, died before it signalled its end, and {@link ErdaStore#close()} waited
+ * for that signal for ever.
  */
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @Tag("long")

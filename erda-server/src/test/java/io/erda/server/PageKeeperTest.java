@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Which pages are prepared, and when, and what becomes of those of removed files. */
+/** Tests which pages are prepared, and when, and that the pages of removed files are given back. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class PageKeeperTest {
   private static final long MIB = 1 << 20;

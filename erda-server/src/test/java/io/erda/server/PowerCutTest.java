@@ -42,7 +42,9 @@ final class PowerCutTest {
 
   @TempDir Path scratch;
 
-  /** What an earlier run left in the page cache is made durable before anything is promised. */
+  /**
+   * Bytes that an earlier run left in the page cache are made durable before anything is promised.
+   */
   @Test
   void aRunWithoutThePromiseAndThenOneWithIt() throws IOException {
     try (CutFileSystem files = CutFileSystem.mount(scratch)) {
@@ -99,7 +101,7 @@ final class PowerCutTest {
     }
   }
 
-  /** What gives the promise up is the last that is stored under it. */
+  /** The superblock that gives up the promise is the last store under the promise. */
   @Test
   void aPromiseThatIsGivenUpStaysGivenUp() throws IOException {
     try (CutFileSystem files = CutFileSystem.mount(scratch)) {

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the list of limits says. */
+/** Tests the parsing of the list of limits. */
 class ProcessLimitsTest {
   @TempDir Path directory;
 

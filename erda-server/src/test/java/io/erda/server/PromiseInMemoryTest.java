@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** No store on a file system that lives in memory promises that puts survive power failure. */
+/** A store on a file system in memory never promises that puts survive power failure. */
 class PromiseInMemoryTest {
   private static final Path MEMORY = Path.of("/dev/shm");
   private static final ServerOptions POWER = SmallStore.OPTIONS.withPromise(Promise.POWER);

@@ -26,9 +26,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A client that only reads, over a store one of whose files is anything: superblock, root, region
- * table, region, table, the record of a stop. It refuses the store, or each get and each key of an
- * iteration ends with a value that was put, with nothing, or with one line that says why not.
+ * A client that only reads, over a store in which one file has arbitrary bytes: superblock, root,
+ * region table, region, table, the record of a stop. It refuses the store, or each get and each key
+ * of an iteration ends with a value that was put, with no value, or with an error of one line.
  */
 @Timeout(value = 60, unit = java.util.concurrent.TimeUnit.MINUTES)
 class ReadFilesFuzzTest {
@@ -61,7 +61,7 @@ class ReadFilesFuzzTest {
     return value;
   }
 
-  /** Whatever one of several puts of a key has left. */
+  /** Requires that a value is that of one of several puts of a key. */
   private static void requirePut(byte[] key, byte[] found) {
     int i = Integer.parseInt(new String(key, UTF_8).substring("key".length()));
     assertArrayEquals(value(i), found, "key" + i);
@@ -133,13 +133,13 @@ class ReadFilesFuzzTest {
         });
   }
 
-  /** A file of its own each time: the collector may not have unmapped the one before. */
+  /** A new file is used each time, because the collector may not have unmapped the previous one. */
   private static void replace(Path path, byte[] bytes) throws IOException {
     Files.delete(path);
     Files.write(path, bytes);
   }
 
-  /** So that what is behind a checksum is looked at, too. */
+  /** Corrects checksums, so that the bytes that they protect are examined, too. */
   private static void fixChecksums(String name, byte[] file) {
     if (name.equals("superblock") && file.length >= PAGE_BYTES + SUPERBLOCK_COPY_BYTES) {
       // One whole copy is enough, and hides the other.
@@ -165,7 +165,7 @@ class ReadFilesFuzzTest {
 
   private void read(RandomGenerator random) {
     try (ErdaClient client = ErdaClient.connect(new ErdaUri.Shm(data, true), QUICK)) {
-      // A get of what can't be read takes its time-out.
+      // Only a few gets are tried, because a get of an unreadable key takes its whole time-out.
       for (int i = 0; i < 2; i++) {
         byte[] key = key(random.nextInt(KEYS + 1));
         try {

@@ -75,7 +75,7 @@ class ReadOnlyTest {
         uri(), ClientOptions.DEFAULT.withOperationTimeout(Duration.ofMillis(300)));
   }
 
-  // What it can do, and what not.
+  // Tests the operations that are allowed, and those that are not.
 
   @Test
   void getsAndIteratesBesideAServer() {
@@ -173,7 +173,10 @@ class ReadOnlyTest {
 
   // While a server serves, and grows, and cleans, and is restarted.
 
-  /** Keeps the numbers of what was put: a get must find what was there when it began, or newer. */
+  /**
+   * Keeps the numbers of the values that were put. A get must find the value that the key had when
+   * the get began, or a newer one.
+   */
   private final class Writer extends Thread {
     private final String uri;
     private final int[] written = new int[STAYING];
@@ -304,7 +307,10 @@ class ReadOnlyTest {
     }
   }
 
-  /** What the map of the server before names is gone, and was never looked at. */
+  /**
+   * The table that the map of the previous server names is gone, and the client had never accessed
+   * it.
+   */
   @Test
   void goesOnWhereAnotherServerHasRemovedTheTableSince() {
     ErdaServer.start(data, OPTIONS.withBuckets(16)).close();

@@ -150,7 +150,7 @@ class ReadOnlyUsersTest {
     assertNotEquals(0, new ProcessBuilder(lockOfAnother).start().waitFor(), "it can be shared");
   }
 
-  /** The message says which URI works. */
+  /** The message contains the URI that works. */
   @Test
   void whoMayReadAloneIsToldHow() throws Exception {
     try (ErdaServer server = serve(0755)) {

@@ -9,7 +9,9 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 
-/** A process that is told on its standard input what to ask of a store; one line answers each. */
+/**
+ * A process that gets requests to a store on its standard input, and answers each with one line.
+ */
 final class ReadingUser {
   private ReadingUser() {}
 

@@ -16,15 +16,15 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Readers and a writer at work at once on memory that they all map, on real cores: what the
- * simulation, which is one thread, takes for granted of the machine. {@code
+ * Readers and a writer at work at once on memory that they all map, on real cores. This tests the
+ * properties of the machine that the simulation, which has one thread, assumes. {@code
  * -Derda.litmus.seconds=N} for longer than 1.
  *
- * <p>What it shows: a get that returns a version before the newest one that was acknowledged or
- * seen (a word that now and then keeps the version before is found at once). What it can't show on
- * x86: a version word that is stored without release (the machine keeps stores in order), a READ
- * whose loads are not fenced from the next one's (and loads). Nor what a get sees and repeats: a
- * copy that tears words passes.
+ * <p>It finds a get that returns a version before the newest one that was acknowledged or seen (a
+ * word that sometimes keeps the previous version is found at once). On x86 it can't find a version
+ * word that is stored without release (the machine keeps stores in order), a READ whose loads are
+ * not fenced from the next one's (and loads). It can't find an error that a get notices and
+ * repeats, either: a copy that tears words passes.
  */
 @Timeout(value = 60, unit = java.util.concurrent.TimeUnit.MINUTES)
 class RealMemoryTest {

@@ -22,7 +22,7 @@ class RemovedRegionTest {
 
   @TempDir Path directory;
 
-  /** Found by a review: it heard of a remote access error, and of no file. */
+  /** Found by a review: the client reported a remote access error, and no file. */
   @Test
   void aClientThatCanNotOpenItNamesFileAndError() throws Exception {
     Path data = directory.resolve("data");

@@ -19,8 +19,8 @@ import java.util.stream.Stream;
 import java.util.zip.Deflater;
 
 /**
- * A server in a process of its own, for tests of what must not end it: its end, a crash of its JVM
- * included, is the child's. Ends with {@link #close()}.
+ * A server in a separate process, for tests of events that must not end it. Its end, including a
+ * crash of its JVM, ends only the child. Ends with {@link #close()}.
  */
 final class ServedElsewhere implements AutoCloseable {
   static final ServerOptions OPTIONS =
@@ -211,7 +211,7 @@ final class ServedElsewhere implements AutoCloseable {
     }
   }
 
-  /** The state of a thread stands behind its name, which is in brackets and may have any bytes. */
+  /** The state of a thread follows its name, which is in brackets and may have any bytes. */
   private boolean hasStopped() throws IOException {
     try (Stream<Path> threads = Files.list(Path.of("/proc", Long.toString(pid()), "task"))) {
       for (Path thread : threads.toList()) {

@@ -113,7 +113,9 @@ class ServerLogTest {
     assertEquals("INFO ended", log.lines.getLast());
   }
 
-  /** Found by a review: clients heard that no server is there, and the server said nothing. */
+  /**
+   * Found by a review: clients reported that there was no server, and the server logged nothing.
+   */
   @Test
   void aSocketThatWasRemovedIsMadeAnewAndADirectoryIsMissed(@TempDir Path directory)
       throws Exception {
@@ -237,7 +239,10 @@ class ServerLogTest {
         log.lines.getLast());
   }
 
-  /** Lines that were lost are told where they are missing, not where the reader is by then. */
+  /**
+   * Missing lines are reported at the place where they are missing, not at the place that the log
+   * has reached.
+   */
   @Test
   void missingLinesAreToldInTheirPlace() {
     ServerLog server = new ServerLog(log, System::nanoTime, new Failures());
@@ -266,7 +271,7 @@ class ServerLogTest {
     assertEquals(List.of("INFO line 0", "INFO line 2"), List.copyOf(log.lines));
   }
 
-  /** A client that connects in time is let in whatever the log does. */
+  /** A client that connects in time is accepted even if the log is blocked. */
   @Test
   void aServerWhoseLogStandsStillServes(@TempDir Path directory) {
     ServerOptions options = SmallStore.OPTIONS.withLog(log);

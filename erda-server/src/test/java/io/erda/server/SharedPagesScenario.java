@@ -24,9 +24,9 @@ import java.util.TreeSet;
 import java.util.function.Supplier;
 
 /**
- * What {@link SharedPagesTest} does in a process of its own, on a file system of its own that
- * copies what two files share before one of them is stored to. Whatever is not as it should be ends
- * it.
+ * The part of {@link SharedPagesTest} that runs in a separate process, on a separate file system
+ * that copies shared blocks of two files before a store to one of them. It ends at the first
+ * unexpected result.
  */
 final class SharedPagesScenario {
   private static final ServerOptions OPTIONS =
@@ -206,7 +206,10 @@ final class SharedPagesScenario {
     require(refused, "puts into a file system that was shut down");
   }
 
-  /** Returns whether it was done. Whatever is thrown but an {@link ErdaException} ends this. */
+  /**
+   * Puts a value. Returns whether that succeeded. Any exception other than an {@link ErdaException}
+   * ends the scenario.
+   */
   private boolean put(ErdaClient client, int key) {
     int number = ++puts;
     try {

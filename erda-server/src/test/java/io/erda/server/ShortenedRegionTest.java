@@ -64,7 +64,7 @@ class ShortenedRegionTest {
         message);
   }
 
-  /** Reads all keys, and returns how many were told to be damaged. */
+  /** Reads all keys. Returns the number of keys that were reported as damaged. */
   private static int readAll(ErdaClient client, List<Path> shortened) {
     int damaged = 0;
     for (int i = 0; i < KEYS; i++) {

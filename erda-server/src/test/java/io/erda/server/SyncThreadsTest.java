@@ -20,7 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Groups of drains, each by a thread of its own. */
+/** Groups of drains, in which each drain is done by a separate thread. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class SyncThreadsTest {
   private static final int MEMORIES = 20;

@@ -23,7 +23,7 @@ class TemporaryFilesTest {
             ServedElsewhere.start(directory.resolve("data"), "-Djava.io.tmpdir=" + missing);
         ErdaClient client = server.connect()) {
       putSome(client);
-      // What the pages' thread gives back: the files that cleaned regions left.
+      // The files of cleaned regions, which the thread for pages gives back.
       String threads = server.threads();
       assertTrue(threads.contains("erda-pages\n"), threads);
       assertTrue(threads.contains("erda-files\n"), threads);

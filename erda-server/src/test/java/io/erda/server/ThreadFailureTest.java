@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A thread beside the server's ends for an error: so does the server, in order, and says why. The
- * process of an application goes on.
+ * An error ends one of the server's other threads. Then the server ends, too, in order, and reports
+ * the error. The process of an application goes on.
  */
 @Timeout(60)
 class ThreadFailureTest {

@@ -21,8 +21,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * A server under {@code ulimit -n} whose connections take every file descriptor that it may have.
- * What needs a new file, a region or a larger table, has to wait; all else goes on, and so does the
- * rest when connections end.
+ * Requests that need a new file, for a region or a larger table, have to wait until connections
+ * end; all others go on.
  */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class TooManyOpenFilesTest {
@@ -61,7 +61,7 @@ final class TooManyOpenFilesTest {
       assertEquals(0, client.stats().get("store.readonly"), refused);
       // Whether there is room for an object depends on which head was refused a region.
       assertArrayEquals(VALUE, client.get(key(0)));
-      // Found by a review: it said nothing, and clients heard that it does not answer.
+      // Found by a review: the server logged nothing, and clients reported that it does not answer.
       assertTrue(server.output().contains("log: no client can connect in "), server::output);
       assertTrue(server.output().contains("log: no file can be made for the log"), server::output);
       for (SocketChannel each : silent) {

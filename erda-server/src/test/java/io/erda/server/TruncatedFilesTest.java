@@ -85,7 +85,7 @@ class TruncatedFilesTest {
                     mine.put(("truncating " + i % 10).getBytes(UTF_8), VALUE);
                   }
                 } catch (ErdaException e) {
-                  // Whatever it is, it is one of those that a caller knows.
+                  // The exception must be one of those that a caller knows.
                 } catch (Throwable e) {
                   end.set(e);
                 }
@@ -108,7 +108,7 @@ class TruncatedFilesTest {
     mine.close();
   }
 
-  /** The client connects anew, at the latest for the operation after the one that is told. */
+  /** The client connects anew, at the latest for the operation after the one that fails. */
   private static void goesOn(ErdaClient client) {
     byte[] key = "truncated".getBytes(UTF_8);
     try {

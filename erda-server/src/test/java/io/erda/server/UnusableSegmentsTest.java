@@ -27,9 +27,9 @@ import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Calls with a segment whose arena is closed, that another thread alone may use, or that is
- * read-only where a value is to be copied: each of them says which argument that is, and has done
- * nothing, also where other arguments are sound.
+ * Calls with a segment whose arena is closed, that only another thread may use, or that is
+ * read-only although a value has to be copied into it. The exception of each call names the
+ * argument, and the call has done nothing, even if other arguments are valid.
  */
 @Timeout(60)
 final class UnusableSegmentsTest {
@@ -199,7 +199,7 @@ final class UnusableSegmentsTest {
     }
   }
 
-  /** An operation that is refused when it is submitted is never told to the handler. */
+  /** The handler receives no outcome of an operation that is refused when it is submitted. */
   @Test
   void ofAClientThatPipelines() {
     OperationHandler nothing =

@@ -29,8 +29,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Faults of a store's tables that no checksum of an object shows. In a store that was stopped
- * cleanly an opening refuses each of them and {@code verify} says where it is; in one that was
- * killed {@code verify} tells what can be known, and doubts the rest.
+ * cleanly an opening refuses each fault, and {@code verify} reports its place. In a store that was
+ * killed {@code verify} reports certain damage as findings, and the rest as doubts.
  */
 class VerifyFindsTest {
   private static final long SEED = Long.getLong("erda.seed", 20261122L);
@@ -102,7 +102,7 @@ class VerifyFindsTest {
     file.putLong(at, file.getLong(at) ^ mask);
   }
 
-  /** As after a kill: nothing says what the tables were. */
+  /** Makes the store as after a kill: there is no record of the tables. */
   private void forgetTheStop() throws IOException {
     Files.delete(data.resolve("stopped"));
   }
@@ -263,7 +263,7 @@ class VerifyFindsTest {
     assertRefused("regions");
   }
 
-  /** It is another opening's: it says nothing of what is there. */
+  /** The record belongs to an earlier opening, so it proves nothing about the present state. */
   @Test
   void anOlderRecordOfAStop() throws IOException {
     byte[] older = Files.readAllBytes(data.resolve("stopped"));
@@ -320,7 +320,10 @@ class VerifyFindsTest {
     }
   }
 
-  /** Nothing is known of what such a file holds: the store is neither damaged nor sound. */
+  /**
+   * The content of such a file is unknown, so the store is reported neither as damaged nor as
+   * sound.
+   */
   @Test
   void aFileThatCanNotBeOpenedIsToldAndIsNoDamage() throws IOException {
     List<String> names;

@@ -26,9 +26,9 @@ import java.util.Map;
 import java.util.Properties;
 
 /**
- * A server in a process of its own, YCSB from another: load, then C, B, A and update-only, Zipfian
- * 0.99, one field of the value's size. The load has several inserts in flight for each thread, the
- * workloads one operation.
+ * Runs a server in a separate process, and YCSB in another one: load, then C, B, A and update-only,
+ * Zipfian 0.99, one field of the value's size. The load has several inserts in flight for each
+ * thread, the workloads one operation.
  *
  * <p>Latencies are those that a YCSB thread sees, binding included. The server's processor time is
  * that of all its threads by the scheduler's account, less that of an equal idle time. NVM bytes

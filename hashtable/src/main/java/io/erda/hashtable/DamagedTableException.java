@@ -1,6 +1,6 @@
 package io.erda.hashtable;
 
-/** The table's header or intent is not what this version writes. */
+/** The header or the intent of a table has values that this version never writes. */
 public final class DamagedTableException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

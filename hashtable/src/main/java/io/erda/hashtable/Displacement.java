@@ -11,14 +11,14 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Moves an entry from one slot to another so that a crash between any two stores loses and doubles
- * nothing (design, "Moving an entry"). Empties an entry so that no reader sees it gone and then
- * back.
+ * Moves an entry from one slot to another, so that a crash between any two stores neither loses nor
+ * doubles the entry (design, "Moving an entry"). Also empties an entry, so that no reader sees the
+ * entry gone and later sees it again.
  *
  * <p>K is the key word, w the version word (not pending), (x, y) an entry with key word x and
- * version word y. Between two drains any subset of the words stored since may be what survives a
- * power failure; after a process crash memory is a prefix of the stores, and it is unknown which of
- * them are durable.
+ * version word y. A power failure between two drains may keep any subset of the words stored since
+ * the first drain, and lose the others. After a process crash memory has a prefix of the stores,
+ * and it is unknown which of them are durable.
  *
  * <pre>
  *   step                                            durable once its drain returned
@@ -36,17 +36,17 @@ import java.lang.foreign.MemorySegment;
  * <ol>
  *   <li>Valid word stored ⇒ record durable and whole, and the destination was durably (0, 0) (step
  *       1 drains before 2 stores). So an intent with a wrong checksum is damage, never a crash.
- *   <li>An entry word of source or destination changes only while the valid word is durable (2
- *       drains before 4 stores; 5 drains before 7 stores). So no intent ⇒ the move has not begun or
- *       is complete.
+ *   <li>A word of the source or the destination entry changes only while the valid word is durable
+ *       (2 drains before 4 stores; 5 drains before 7 stores). So no intent ⇒ the move has not begun
+ *       or is complete.
  *   <li>Source word ≠ w ⇒ destination (K, w) durable (4 drains before 5 stores). So with an intent:
  *       source word 0 ⇒ only the source tag may be left, clear it; source word w ⇒ the destination
  *       may be anything, store it again. Both steps may be repeated any number of times with the
  *       same result.
- *   <li>No version word of the table is stored between 2 and 7 but these (one thread, and open()
- *       replays before it returns), and 7 drains before any later store. So an intent never meets
- *       an entry that was updated, reused or moved on since: a redo can't bring back an old
- *       version.
+ *   <li>Between 2 and 7 only these steps store version words of the table (the table has one
+ *       thread, and open() replays before it returns), and 7 drains before any later store. So an
+ *       intent never meets an entry that was updated, reused or moved later, and a replay can't
+ *       bring back an old version.
  *   <li>Replay begins by flushing and draining the intent it read: after a process crash a valid
  *       word (or its clearing) may be seen and yet be lost by a power failure later, which would
  *       break 2 or 4.
@@ -89,9 +89,11 @@ final class Displacement {
     try {
       carry(source, destination, keyWord, versionWord);
     } catch (UncheckedIOException e) {
-      // The device failed or is full. The entry is at one of its two places at least, and nothing
-      // is stored until the table is opened again: a reader that finds no entry may trust that.
-      // Where the file itself went away (InternalError), the stores are unknown: it stays odd.
+      // The device failed or is full. The entry is in at least one of its two slots, and nothing is
+      // stored until the table is opened again. So the counter becomes even, and a reader that
+      // finds no entry may conclude that there is none. An InternalError means that the file itself
+      // went away. It is not caught, and the counter stays odd, because it is unknown what was
+      // stored.
       counter.endMove();
       throw e;
     }
@@ -100,7 +102,7 @@ final class Displacement {
   }
 
   /**
-   * Frees an entry, durably: it is not seen free before that is sure to survive a crash.
+   * Frees an entry, durably. No reader sees the entry free before that is sure to survive a crash.
    *
    * <p>REQUIRES: the entry is in use and not pending.
    */
@@ -113,11 +115,11 @@ final class Displacement {
   }
 
   /**
-   * Finishes the move or emptying that a crash interrupted, if any, and leaves the counter even and
-   * higher in any case.
+   * Finishes the move or emptying that a crash interrupted, if there is one. The counter is even
+   * and higher afterwards in any case.
    *
-   * @throws DamagedTableException when the intent, or the two slots, are nothing that a crash can
-   *     leave; nothing is stored then
+   * @throws DamagedTableException when the intent, or one of the two slots, has a value that no
+   *     crash can leave; then nothing is stored
    */
   void recover() {
     memory.flush(TableLayout.INTENT_OFFSET, TableLayout.INTENT_BYTES);
@@ -155,7 +157,7 @@ final class Displacement {
     memory.putLongRelease(TableLayout.INTENT_VERSION_WORD_OFFSET, versionWord);
     memory.putLongRelease(
         TableLayout.INTENT_CHECKSUM_OFFSET, checksum(source, destination, keyWord, versionWord));
-    // Flush both entries: a process that crashed may have left stores there undurable.
+    // Flush both entries, because stores of a process that crashed may not be durable yet.
     memory.flush(entryOffset(destination), Entry.BYTES);
     memory.flush(entryOffset(source), Entry.BYTES);
     memory.flush(TableLayout.INTENT_OFFSET, TableLayout.INTENT_BYTES);
@@ -181,7 +183,7 @@ final class Displacement {
     clearSourceTag(source);
   }
 
-  /** Flushes the whole entry: its version word may be a store that was never flushed. */
+  /** Flushes the whole entry, because the store of its version word may never have been flushed. */
   private void clearSourceTag(long source) {
     memory.putLongRelease(entryOffset(source) + Entry.KEY_WORD_OFFSET, 0);
     memory.flush(entryOffset(source), Entry.BYTES);
@@ -203,12 +205,13 @@ final class Displacement {
     memory.drain();
   }
 
-  /** A valid intent, as loaded. */
+  /** A valid intent that was loaded. */
   record Intent(long source, long destination, long keyWord, long versionWord) {
     /**
      * The intent in the memory, or null when there is none.
      *
-     * @throws DamagedTableException when it is nothing that {@link #move} or {@link #empty} stores
+     * @throws DamagedTableException when it has a value that {@link #move} and {@link #empty} never
+     *     store
      */
     static Intent load(MemorySegment segment, long buckets) {
       long valid = TableLayout.load(segment, TableLayout.VALID_OFFSET);
@@ -243,14 +246,14 @@ final class Displacement {
       return slot >= home && slot - home < Neighbourhood.ENTRIES;
     }
 
-    /** Whether it is the intent of an emptying, not of a move. */
+    /** Whether this is the intent of an emptying; otherwise it is that of a move. */
     boolean emptying() {
       return source == destination;
     }
 
     /**
-     * Throws unless the two slots hold something that a crash within {@link #move}, {@link #empty}
-     * or {@link #recover} can leave.
+     * Throws unless the two slots have values that a crash within {@link #move}, {@link #empty} or
+     * {@link #recover} can leave.
      */
     void requireReplayable(MemorySegment segment) {
       long sourceKey = TableLayout.keyWord(segment, source);

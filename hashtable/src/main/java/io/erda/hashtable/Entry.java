@@ -18,7 +18,7 @@ import java.nio.ByteOrder;
  * a key: two keys may share it, and the full key is compared in the object.
  */
 public final class Entry {
-  /** How many bytes an entry has. */
+  /** The number of bytes of an entry. */
   public static final int BYTES = 16;
 
   public static final int KEY_WORD_OFFSET = 0;

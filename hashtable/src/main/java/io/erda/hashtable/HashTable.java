@@ -8,13 +8,13 @@ import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
- * The hopscotch table, server's side: the only writer of its memory. See {@code FORMAT.md}. One
- * thread. Borrows its memory.
+ * The hopscotch table as the server uses it. It is the only writer of its memory. See {@code
+ * FORMAT.md}. One thread. Borrows its memory.
  *
  * <p>The neighbourhood of bucket b is the contiguous entries [b, b + neighbourhood); the table is
- * padded, there is no wrap. A slot is the index of an entry. A key lies in the neighbourhood of its
- * home bucket, or not in the table. No hop bitmaps are stored: readers fetch the whole
- * neighbourhood anyway, and the home bucket of an entry follows from its key word.
+ * padded, there is no wrap. A slot is the index of an entry. A key that is in the table lies in the
+ * neighbourhood of its home bucket. No hop bitmaps are stored, because readers fetch the whole
+ * neighbourhood, and the home bucket of an entry follows from its key word.
  *
  * <p>A slot is free when its version word is 0; its key word may then be left over from a crash. A
  * store is visible to one-sided readers at once; it is durable after {@link #drain()}, or earlier
@@ -25,14 +25,18 @@ public final class HashTable {
   public static final long NONE = -1;
 
   /**
-   * How far from its home bucket an insertion looks for a free slot. It bounds what one insertion
-   * costs: 64 KiB of loads, and 4095 displacements at the very worst. It does not limit how full a
-   * table gets: when insertions begin to fail for want of a displacement ({@code FORMAT.md}, "How
-   * full"), the nearest free slot is tens of slots away, not thousands.
+   * The number of slots from its home bucket on in which an insertion searches for a free slot.
+   * This bounds the cost of one insertion to 64 KiB of loads, and 4095 displacements in the worst
+   * case. It does not limit how full a table gets: when insertions begin to fail because no
+   * displacement is possible ({@code FORMAT.md}, "How full"), the nearest free slot is tens of
+   * slots away, not thousands.
    */
   static final int PROBE_SLOTS = 4096;
 
-  /** Slots that one {@link #doWork()} looks at: 64 KiB, some microseconds when in cache. */
+  /**
+   * The slots that one {@link #doWork()} counts: 64 KiB, which takes some microseconds when they
+   * are in the cache.
+   */
   static final int COUNT_SLOTS = 4096;
 
   private final PersistentMemory memory;
@@ -41,12 +45,18 @@ public final class HashTable {
   private final long buckets;
   private final long slots;
 
-  /** {@code occupied} counts the entries in use in [0, counted). */
+  /**
+   * The number of slots that were counted: {@code occupied} is the number of entries in use in [0,
+   * counted).
+   */
   private long counted;
 
   private long occupied;
 
-  /** Takes every word that is loaded ahead: a compiler would drop a load whose result is unused. */
+  /**
+   * A combination of the words that were loaded ahead. It makes the words used, because a compiler
+   * would drop a load whose result is unused.
+   */
   @SuppressWarnings("unused")
   private long soonWords;
 
@@ -59,7 +69,7 @@ public final class HashTable {
   }
 
   /**
-   * Bytes of memory that a table needs.
+   * Returns the bytes of memory that a table needs.
    *
    * @param buckets a power of two, 1 … 2^40
    */
@@ -68,8 +78,8 @@ public final class HashTable {
   }
 
   /**
-   * Formats zeroed memory of {@link #bytesFor} bytes, durably. Does not touch the counter. A crash
-   * meanwhile leaves memory that {@link #open} refuses and that may be formatted again.
+   * Formats zeroed memory of {@link #bytesFor} bytes, durably. Does not change the counter. After a
+   * crash during this call {@link #open} refuses the memory, which may be formatted again.
    */
   public static HashTable create(PersistentMemory memory, long buckets, StructureCounter counter) {
     if (memory.segment().byteSize() < bytesFor(buckets)) {
@@ -90,11 +100,11 @@ public final class HashTable {
 
   /**
    * Opens a formatted table and finishes a displacement or removal that was interrupted. May be
-   * interrupted and repeated. Looks at the header and at two entries at most, however large the
+   * interrupted and repeated. Reads only the header and at most two entries, however large the
    * table is. The counter is even and higher afterwards.
    *
-   * @throws DamagedTableException when header or intent are not what this version writes; the
-   *     message names the values, and nothing is stored
+   * @throws DamagedTableException when the header or the intent has values that this version never
+   *     writes; the message has the values, and nothing is stored
    */
   public static HashTable open(PersistentMemory memory, StructureCounter counter) {
     HashTable table = new HashTable(memory, counter, TableLayout.checkedBuckets(memory.segment()));
@@ -103,20 +113,23 @@ public final class HashTable {
   }
 
   /**
-   * Looks at every word of a table, open or not, and stores nothing; the offline check. Only the
-   * caller, which reads the objects, can tell whether two entries that share a key word have
-   * different keys, and whether a key's hash is its entry's key word.
+   * The offline check: checks every word of a table, which need not be open, and stores nothing.
+   * Only the caller, which reads the objects, can find out whether two entries that share a key
+   * word have different keys, and whether the hash of a key agrees with the key word of its entry.
    */
   public static void check(MemorySegment memory, Consumer<? super TableFinding> findings) {
     new TableCheck(memory, findings).run();
   }
 
-  /** {@link #check(MemorySegment, Consumer)} of this table. */
+  /** As {@link #check(MemorySegment, Consumer)}, for this table. */
   public void check(Consumer<? super TableFinding> findings) {
     check(segment, findings);
   }
 
-  /** Whether memory that may be a table, formatted or not, holds an entry that was not moved. */
+  /**
+   * Whether the memory of a table holds an entry that was not moved. The table need not be
+   * formatted.
+   */
   public static boolean holdsEntries(MemorySegment memory) {
     long slots = (memory.byteSize() - TableLayout.ENTRIES_OFFSET) / Entry.BYTES;
     for (long slot = 0; slot < slots; slot++) {
@@ -127,12 +140,12 @@ public final class HashTable {
     return false;
   }
 
-  /** Entries of a neighbourhood, which one READ fetches. */
+  /** Returns the number of entries of a neighbourhood, which one READ fetches. */
   public static int neighbourhood() {
     return Neighbourhood.ENTRIES;
   }
 
-  /** Where entry 0 begins in the memory, bytes. */
+  /** Returns the offset of entry 0 in the memory, in bytes. */
   public static long entriesOffset() {
     return TableLayout.ENTRIES_OFFSET;
   }
@@ -141,39 +154,41 @@ public final class HashTable {
     return buckets;
   }
 
-  /** Slots: buckets plus padding. */
+  /** Returns the number of slots: the buckets and the padding. */
   public long slots() {
     return slots;
   }
 
   /**
-   * Entries in use, tombstones and pending ones too. It is not persisted: after {@link #open} the
-   * table is counted by {@link #doWork()}, or by this call, which then reads the rest of it.
+   * Returns the number of entries in use, including tombstones and pending entries. The number is
+   * not persisted: after {@link #open} the entries are counted by {@link #doWork()}, or by this
+   * call, which then reads the rest of the table.
    */
   public long size() {
     while (doWork() > 0) {
-      // Counting goes on until the size is known.
+      // The loop counts until the size is known.
     }
     return occupied;
   }
 
   /**
-   * Whether there is at least one entry for so many buckets. While the table is not counted to its
-   * end, its counted part decides: the hash spreads keys evenly. Looks at one stretch at most.
+   * Whether the table has at least one entry for each {@code bucketsPerEntry} buckets. While the
+   * table is not counted to its end, the counted part decides, because the hash spreads keys
+   * evenly. Counts one more stretch at most.
    */
   public boolean isTaken(int bucketsPerEntry) {
     doWork();
     return occupied * bucketsPerEntry >= Math.min(counted, buckets);
   }
 
-  /** Whether {@link #size()} is at hand without reading the table. */
+  /** Whether {@link #size()} is known without reading the table. */
   public boolean sizeKnown() {
     return counted == slots;
   }
 
   /**
-   * Counts entries in the next stretch of the table. Returns slots looked at; 0 when the size is
-   * known.
+   * Counts the entries in the next stretch of the table. Returns the number of slots in it; 0 when
+   * the size is known.
    */
   public int doWork() {
     long end = Math.min(slots, counted + COUNT_SLOTS);
@@ -185,8 +200,8 @@ public final class HashTable {
   }
 
   /**
-   * The slot of a key, or {@link #NONE}. Every entry in use with this key word is offered to {@code
-   * probe}. Allocates nothing.
+   * Returns the slot of a key, or {@link #NONE}. Calls {@code probe} for the entries in use with
+   * this key word until it accepts one. Allocates nothing.
    */
   public long find(long keyWord, KeyProbe probe) {
     long home = Entry.bucket(keyWord, buckets);
@@ -202,8 +217,8 @@ public final class HashTable {
   }
 
   /**
-   * Loads the home buckets of key words that are to be found soon. The loads overlap as far as the
-   * processor allows, while those of {@link #find} come one after the other.
+   * Loads the home buckets of key words that will be searched soon. These loads overlap as far as
+   * the processor allows, while the loads of several calls of {@link #find} follow each other.
    */
   public void findSoon(long[] keyWords, int count) {
     long words = 0;
@@ -214,8 +229,8 @@ public final class HashTable {
   }
 
   /**
-   * The version word of the first entry in use that has a key word, 0 where there is none: most
-   * likely the key's, which only {@link #find} makes sure of.
+   * Returns the version word of the first entry in use with this key word; 0 when there is none.
+   * Most likely this is the entry of the key, but only {@link #find} can make sure of that.
    */
   public long likelyWord(long keyWord) {
     long base = entryOffset(Entry.bucket(keyWord, buckets));
@@ -238,17 +253,17 @@ public final class HashTable {
   }
 
   /**
-   * Shows every entry in use to {@code visitor}; see {@link #forEach(long, long, EntryVisitor)}.
+   * Calls {@code visitor} for every entry in use; see {@link #forEach(long, long, EntryVisitor)}.
    */
   public void forEach(EntryVisitor visitor) {
     forEach(0, slots, visitor);
   }
 
   /**
-   * Shows the entries in use in slots [from, to) to {@code visitor}, in order. The visitor may
-   * store the word of the entry it is shown, or empty it. Insertions between two calls, or by the
-   * visitor, may move entries, upwards only: a walk from slot 0 up in several calls misses none
-   * that was there all the time, and may show one twice.
+   * Calls {@code visitor} for the entries in use in slots [from, to), in order. The visitor may
+   * store the word of its entry, or empty the entry. Insertions between two calls, or by the
+   * visitor, may move entries, but only upwards. So a walk from slot 0 up in several calls visits
+   * every entry that exists all the time, and may visit an entry twice.
    */
   public void forEach(long from, long to, EntryVisitor visitor) {
     Objects.checkFromToIndex(from, to, slots);
@@ -261,9 +276,9 @@ public final class HashTable {
   }
 
   /**
-   * As {@link #forEach(long, long, EntryVisitor)}, of those entries alone whose word has an offset
-   * with these bits ({@link VersionWord#hasOffset}). Looks only at the version words of others,
-   * which keeps a sweep for one region cheap in a large table.
+   * As {@link #forEach(long, long, EntryVisitor)}, only for entries whose word has an offset with
+   * these bits ({@link VersionWord#hasOffset}). Of other entries only the version word is loaded,
+   * so a sweep for one region is cheap in a large table.
    */
   public void forEachWithOffset(long from, long to, int mask, int bits, EntryVisitor visitor) {
     Objects.checkFromToIndex(from, to, slots);
@@ -280,7 +295,7 @@ public final class HashTable {
    * keyWord} and {@code expected}. The caller drains. {@code next} is not 0: see {@link #empty} and
    * {@link #rollback}.
    *
-   * @return false, and nothing is stored, when the entry holds something else
+   * @return false when the entry holds other words; then nothing is stored
    */
   public boolean storeWord(long slot, long keyWord, long expected, long next) {
     if (!inUse(next)) {
@@ -297,16 +312,15 @@ public final class HashTable {
 
   /**
    * Adds an entry: key word, flush, drain, then version word, flush; the caller drains. Displaces
-   * others where it must, durably.
+   * other entries if necessary, durably.
    *
-   * <p>The caller knows that the key is not in the table; entries of other keys with the same key
-   * word may be.
+   * <p>REQUIRES: the key is not in the table. Other keys with the same key word may be.
    *
    * @param keyWord not 0
    * @param versionWord not 0
-   * @return its slot, or {@link #NONE} when no room can be made in its neighbourhood: nothing is
-   *     stored then. Pending entries can't be displaced, so with some of them decided the same
-   *     insertion may succeed.
+   * @return the slot, or {@link #NONE} when no room can be made in the neighbourhood; then nothing
+   *     is stored. Pending entries can't be displaced, so the same insertion may succeed after some
+   *     of them were decided.
    */
   public long insert(long keyWord, long versionWord) {
     if (keyWord == 0 || !inUse(versionWord)) {
@@ -334,12 +348,13 @@ public final class HashTable {
 
   /**
    * Stores a key word in a free slot of its neighbourhood and flushes it: the first half of an
-   * insertion, for a caller who drains once for many and then stores the version words with {@link
-   * #insertStaged}. Readers do not see it, and it does no harm after a crash.
+   * insertion, for a caller that drains once for many insertions and then stores the version words
+   * with {@link #insertStaged}. Readers do not see the key word, and it does no harm after a crash.
    *
    * @param keyWord not 0
-   * @return the slot, or {@link #NONE} when there is no clean free one, or the key word is left or
-   *     staged in the neighbourhood: complete what is staged, then {@link #insert}
+   * @return the slot, or {@link #NONE} when there is no free slot without a key word, or the
+   *     neighbourhood has a left or staged entry with the same key word; then complete all staged
+   *     insertions, and {@link #insert} the key
    */
   public long stage(long keyWord) {
     long home = Entry.bucket(keyWord, buckets);
@@ -363,7 +378,7 @@ public final class HashTable {
    * The second half of an insertion: stores the version word of a staged entry and flushes it, as
    * the end of {@link #insert}. REQUIRES: a drain since {@link #stage}.
    *
-   * @return false, and nothing is stored, when another insertion has taken the slot meanwhile
+   * @return false when another insertion has taken the slot in the meantime; then nothing is stored
    */
   public boolean insertStaged(long slot, long keyWord, long versionWord) {
     if (!isStaged(slot, keyWord)) {
@@ -374,8 +389,8 @@ public final class HashTable {
   }
 
   /**
-   * Takes a staged key word back, unless another insertion has taken the slot meanwhile. No drain
-   * is needed: a key word that a crash leaves does no harm.
+   * Takes back a staged key word, unless another insertion has taken the slot in the meantime. No
+   * drain is needed, because a key word that a crash leaves does no harm.
    */
   public void unstage(long slot, long keyWord) {
     if (isStaged(slot, keyWord)) {
@@ -384,8 +399,8 @@ public final class HashTable {
   }
 
   /**
-   * Whether the slot is as {@link #stage} left it. All other ways to empty a slot leave it without
-   * a key word.
+   * Whether the slot is as {@link #stage} left it: with a key word and no version. Any other method
+   * that empties a slot clears its key word too.
    */
   private boolean isStaged(long slot, long keyWord) {
     return versionWord(slot) == 0 && keyWord(slot) == keyWord;
@@ -395,7 +410,7 @@ public final class HashTable {
    * Frees an entry, if it still holds {@code keyWord} and {@code expected} and is not pending:
    * version word 0, flush, drain, key word 0, flush; the caller drains.
    *
-   * @return false, and nothing is stored, when the entry holds something else or is pending
+   * @return false when the entry holds other words or is pending; then nothing is stored
    */
   public boolean empty(long slot, long keyWord, long expected) {
     if (VersionWord.pending(expected) || !holds(slot, keyWord, expected)) {
@@ -407,10 +422,10 @@ public final class HashTable {
 
   /**
    * As {@link #empty} of several entries, with one drain for all of them between their version
-   * words and their key words; the caller drains. An entry that holds something else by now, or is
+   * words and their key words; the caller drains. An entry that holds other words now, or is
    * pending, is left as it is.
    *
-   * @param at their slots; afterwards it begins with those that were emptied
+   * @param at the slots of the entries; on return the emptied slots come first
    * @return how many were emptied
    */
   public int empty(long[] at, long[] keyWords, long[] expected, int count) {
@@ -432,10 +447,11 @@ public final class HashTable {
   }
 
   /**
-   * As {@link #empty}, and durable when it returns. A reader sees the entry gone only when no crash
-   * can bring it back; {@link #empty} is for entries that readers took for absent before.
+   * As {@link #empty}, and durable when it returns. A reader sees that the entry is gone only when
+   * no crash can bring it back. {@link #empty} is for entries whose keys were already absent to
+   * readers.
    *
-   * @return false, and nothing is stored, when the entry holds something else or is pending
+   * @return false when the entry holds other words or is pending; then nothing is stored
    */
   public boolean remove(long slot, long keyWord, long expected) {
     if (VersionWord.pending(expected) || !holds(slot, keyWord, expected)) {
@@ -448,11 +464,11 @@ public final class HashTable {
 
   /**
    * Takes back the pending newest version of an entry, if it still holds {@code keyWord} and {@code
-   * expected}: its word becomes {@link VersionWord#rollback}, and an entry without a version before
+   * expected}: its word becomes {@link VersionWord#rollback}, and an entry without an older version
    * is freed, in the order of {@link #empty}. The caller drains.
    *
    * @param expected pending
-   * @return false, and nothing is stored, when the entry holds something else
+   * @return false when the entry holds other words; then nothing is stored
    */
   public boolean rollback(long slot, long keyWord, long expected) {
     long next = VersionWord.rollback(expected);
@@ -467,7 +483,7 @@ public final class HashTable {
     return true;
   }
 
-  /** Waits until all that was flushed is durable. */
+  /** Waits until all flushed words are durable. */
   public void drain() {
     memory.drain();
   }
@@ -478,22 +494,28 @@ public final class HashTable {
     return memory;
   }
 
-  /** Whether the entry of a slot has a key word, and lies where readers look for that. */
+  /**
+   * Whether the entry of a slot has a key word, and lies in the neighbourhood where readers search
+   * that key word.
+   */
   boolean isInPlace(long slot) {
     long keyWord = keyWord(slot);
     long home = Entry.bucket(keyWord, buckets);
     return keyWord != 0 && home <= slot && slot - home < Neighbourhood.ENTRIES;
   }
 
-  /** Whether a neighbourhood is full of entries whose home is the one of {@code keyWord}. */
+  /**
+   * Whether the neighbourhood of {@code keyWord} is full of entries with the same home bucket as
+   * that key word.
+   */
   public boolean isCrowded(long keyWord) {
     long home = Entry.bucket(keyWord, buckets);
     return countAtHome(home, home, buckets) >= Neighbourhood.ENTRIES;
   }
 
   /**
-   * How many entries there are with this home here whose home in a table of {@code otherBuckets} is
-   * {@code otherHome}.
+   * The number of entries whose home in this table is {@code home}, and whose home in a table of
+   * {@code otherBuckets} buckets is {@code otherHome}.
    */
   int countAtHome(long home, long otherHome, long otherBuckets) {
     int count = 0;
@@ -508,7 +530,10 @@ public final class HashTable {
     return count;
   }
 
-  /** Clears the key words that are left in a key's neighbourhood, as an insertion here would. */
+  /**
+   * Clears the key words that are left in a key's neighbourhood, as an insertion into this table
+   * does.
+   */
   void clearLeft(long keyWord) {
     clearLeftKeyWords(Entry.bucket(keyWord, buckets));
   }
@@ -533,8 +558,8 @@ public final class HashTable {
 
   /**
    * Frees the slots in [begin, end) whose entries were moved, in the order of {@link #empty}; the
-   * caller drains. Also free slots with a key word left: a process that died may have freed them
-   * and not drained. Returns whether there were any.
+   * caller drains. Does the same for free slots in which a key word is left, because a process that
+   * died may have freed them without a drain. Returns whether there were any.
    */
   boolean freeMoved(long begin, long end) {
     boolean any = false;
@@ -560,8 +585,8 @@ public final class HashTable {
   }
 
   /**
-   * Frees every entry with these two words, and flushes every other slot with the key word: a
-   * process that died may have freed it and not drained. The caller drains.
+   * Frees every entry with these two words, and flushes every other slot with the key word, because
+   * a process that died may have freed it without a drain. The caller drains.
    */
   void removeCopies(long keyWord, long versionWord) {
     long home = Entry.bucket(keyWord, buckets);
@@ -600,11 +625,12 @@ public final class HashTable {
   }
 
   /**
-   * Makes slots durably free where they may only seem to be. {@link #free} drains between version
-   * word and key word, so only a free slot with a key word left can have an emptied version word
-   * that is not durable: a process crashed there, and its store is never drained. A power failure
-   * would put the old version word beside the next key word of the slot, or bring this key's old
-   * entry back beside the new one in another slot of the neighbourhood.
+   * Makes those slots durably free that may only seem to be free. {@link #free} drains between the
+   * stores of the version word and the key word. So only in a free slot with a left key word can
+   * the emptied version word be not durable: a process crashed between the stores, and its store is
+   * never drained. After a power failure the old version word could be beside the slot's next key
+   * word, or this key's old entry could exist together with the new one in another slot of the
+   * neighbourhood.
    */
   private void clearLeftKeyWords(long home) {
     for (long slot = home; slot < home + Neighbourhood.ENTRIES; slot++) {
@@ -626,8 +652,8 @@ public final class HashTable {
   }
 
   /**
-   * No version word but 0 is ever durable beside another key's key word: the key word is durable
-   * before the version word is stored.
+   * Fills a slot. The key word is durable before the version word is stored, so no version word but
+   * 0 is ever durable beside the key word of another key.
    */
   private void fill(long slot, long keyWord, long versionWord) {
     assert versionWord(slot) == 0 && keyWord(slot) == 0
@@ -639,7 +665,9 @@ public final class HashTable {
     countOccupied(slot);
   }
 
-  /** Empties the version word before the key word goes, for the same reason as in {@link #fill}. */
+  /**
+   * Empties the version word durably before the key word, for the same reason as in {@link #fill}.
+   */
   private void free(long slot) {
     assert inUse(versionWord(slot)) : slot + ": " + VersionWord.toString(versionWord(slot));
     putVersionWord(slot, 0);
@@ -660,13 +688,13 @@ public final class HashTable {
 
   /**
    * Whether displacements bring a free slot from {@code free} into the neighbourhood of {@code
-   * home}. Stores nothing: the slot to move from depends on slots below the free one only, and the
-   * moves before it changed none of those.
+   * home}. Stores nothing: the entry to move depends only on slots below the free one, and earlier
+   * moves have not changed these.
    *
-   * <p>The first free slot decides for all: to bring a farther one below {@code free}, some entry
-   * from below must move to {@code free} or above it, and that entry could have moved to {@code
-   * free}. For the same reason the choice among several movable entries does not matter for
-   * success; the farthest makes the fewest moves.
+   * <p>Only the first free slot has to be tried: to bring a farther one below {@code free}, some
+   * entry from below must move to {@code free} or above it, and that entry could have moved to
+   * {@code free}. For the same reason the choice among several movable entries does not matter for
+   * success; the farthest entry needs the fewest moves.
    */
   private boolean reaches(long home, long free) {
     while (free != NONE && free - home >= Neighbourhood.ENTRIES) {
@@ -676,8 +704,8 @@ public final class HashTable {
   }
 
   /**
-   * The lowest slot whose entry may move to {@code free}: committed, and {@code free} is in its
-   * neighbourhood.
+   * Returns the lowest slot whose entry may move to {@code free}: the entry is committed, and
+   * {@code free} lies in its neighbourhood.
    */
   private long movable(long free) {
     for (long slot = Math.max(0, free - TableLayout.PADDING); slot < free; slot++) {

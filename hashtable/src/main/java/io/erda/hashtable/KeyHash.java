@@ -9,9 +9,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
 /**
- * The 64-bit hash of keys, seeded per store: XXH3 over {@link MemorySegment}. Part of the byte
- * format: the same bytes and seed give the same hash on every platform, heap or native. Immutable,
- * thread-safe.
+ * The 64-bit hash of keys, XXH3 over a {@link MemorySegment}, with a seed for each store. It is
+ * part of the byte format: the same bytes and seed give the same hash on every platform, on the
+ * heap and in native memory. Immutable, thread-safe.
  */
 public final class KeyHash implements KeyHashing {
   private final long seed;
@@ -23,8 +23,8 @@ public final class KeyHash implements KeyHashing {
   }
 
   /**
-   * Hash of {@code length} bytes of {@code segment} (heap or native) at {@code offset}. Allocates
-   * nothing.
+   * Returns the hash of {@code length} bytes of {@code segment} (heap or native) at {@code offset}.
+   * Allocates nothing.
    *
    * @throws IndexOutOfBoundsException when the bytes are not all in the segment
    */
@@ -35,8 +35,9 @@ public final class KeyHash implements KeyHashing {
   }
 
   /**
-   * The same of native bytes by address, for a key in memory that the caller owns: two thirds of
-   * the instructions. REQUIRES: the bytes are there and stay there; nothing is checked.
+   * Returns the hash of native bytes by their address, for a key in memory that the caller owns.
+   * This takes two thirds of the instructions. REQUIRES: the memory is valid during the call;
+   * nothing is checked.
    */
   public long ofNative(long address, int length) {
     return hash(Loads.UNCHECKED, null, address, length);

@@ -2,7 +2,7 @@ package io.erda.hashtable;
 
 import java.lang.foreign.MemorySegment;
 
-/** The 64-bit hash of keys with one seed: XXH3, by whichever implementation. */
+/** The 64-bit hash of keys with one seed: XXH3, by any implementation. */
 @FunctionalInterface
 public interface KeyHashing {
   /**

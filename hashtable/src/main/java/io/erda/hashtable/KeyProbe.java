@@ -1,8 +1,8 @@
 package io.erda.hashtable;
 
 /**
- * Decides whether an entry whose key word is equal belongs to the key that is looked for, by
- * comparing the full key in its object.
+ * Decides whether an entry with an equal key word belongs to the key that is searched, by comparing
+ * the full key in the entry's object.
  */
 @FunctionalInterface
 public interface KeyProbe {

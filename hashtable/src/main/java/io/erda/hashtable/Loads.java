@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/** How the bytes that are hashed are loaded: little-endian, at any alignment. */
+/** Loads the bytes that are hashed, little-endian and at any alignment. */
 abstract sealed class Loads {
   private static final ValueLayout.OfLong LONG =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -17,7 +17,7 @@ abstract sealed class Loads {
   static final Loads CHECKED = new Checked();
 
   /**
-   * Loads by absolute address, whatever the segment; nothing is checked.
+   * Loads by absolute address and ignores the segment; nothing is checked.
    *
    * @see io.erda.pmem.UncheckedMemory
    */

@@ -6,16 +6,17 @@ import java.nio.ByteOrder;
 
 /**
  * The 16 contiguous entries that a key can be in, as one READ fetches them: a flyweight over a
- * private copy (or over the table itself, for its writer). Loads are plain: nobody else stores to
- * the bytes, or the caller tolerates that.
+ * private copy (or over the table itself, for its writer). Loads are plain: no other thread stores
+ * to the bytes, or the caller tolerates such stores.
  *
- * <p>Reader's rule. A match is a candidate only: words of one READ arrive in any order, so key word
- * and version word may be of different times, and two keys may share a key word. The full key,
- * compared in the checked object, decides. Every match is tried. That no match holds the key means
- * <em>absent</em> only if the structure counter was even and the same before and after the whole
- * READ (design, "A get").
+ * <p><b>Reader's rule.</b> A match is only a candidate. The words of one READ arrive in any order,
+ * so the key word and the version word may be of different times; and two keys may share a key
+ * word. So a reader tries every match, and compares the full key in the checked object. When no
+ * match holds the key, the key is <em>absent</em> only if the structure counter was even and the
+ * same before and after the whole READ (design, "A get").
  *
- * <p>Any segment does for the copy (heap or native), at any alignment; a native one is quickest.
+ * <p>The copy may be in any segment (heap or native), at any alignment; a native segment is
+ * quickest.
  */
 public final class Neighbourhood {
   /** How many entries a neighbourhood has. */
@@ -28,8 +29,8 @@ public final class Neighbourhood {
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   /**
-   * Where the neighbourhood of a key word begins in the table's memory, bytes; {@link #BYTES} from
-   * there are all in the table.
+   * Returns the offset in bytes of the neighbourhood of a key word in the table's memory; the table
+   * has {@link #BYTES} bytes from there on.
    *
    * @param buckets of the table, a power of two
    */
@@ -40,13 +41,13 @@ public final class Neighbourhood {
   /**
    * The first entry at or after {@code fromIndex} with this key word that is not free.
    *
-   * <p>Leaves at the first match: in a table that is not about to overflow most keys lie in the
-   * first slots of their neighbourhood, so the branch is predicted, and this is quicker than
-   * comparing all 16 without branches ({@code HotPath} among the tests measures it).
+   * <p>The loop ends at the first match. In a table that is not about to overflow most keys lie in
+   * the first slots of their neighbourhood, so the branch is predicted well, and this is quicker
+   * than comparing all 16 entries without branches ({@code HotPath} among the tests measures it).
    *
    * @param base where the neighbourhood begins in {@code segment}, bytes
    * @param keyWord not 0
-   * @param fromIndex 0…{@link #ENTRIES}; one past the match before, to go on
+   * @param fromIndex 0…{@link #ENTRIES}; to go on, one more than the previous match
    * @return its index, or -1
    */
   public static int nextMatch(MemorySegment segment, long base, long keyWord, int fromIndex) {

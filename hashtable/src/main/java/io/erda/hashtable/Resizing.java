@@ -10,13 +10,14 @@ import java.util.Arrays;
  * while readers read both and their server goes on storing (design, "Resizing"). One thread, the
  * tables'. Borrows both tables.
  *
- * <p>While it is on, insertions go to the new table alone; an entry that was not moved yet is
- * updated and emptied where it is. A reader READs the old neighbourhood first, then the new one, so
- * that it meets an entry that is moved meanwhile in one of them at least. Nothing of it depends on
- * which table is the larger one: an entry's home follows from its key word in either.
+ * <p>During a resizing insertions go only to the new table; an entry that was not moved yet is
+ * updated and emptied in the old table. A reader READs the old neighbourhood first, then the new
+ * one, so that it finds an entry that is moved at the same time in at least one of them. All this
+ * does not depend on which table is larger: in each table the home of an entry follows from its key
+ * word.
  *
- * <p>K is an entry's key word, w its version word. Between two drains of a memory any subset of the
- * words stored since may be what survives a power failure.
+ * <p>K is an entry's key word, w its version word. A power failure between two drains of a memory
+ * may keep any subset of the words stored since the first drain, and lose the others.
  *
  * <pre>
  *   step                                                                    durable once its drain returned
@@ -29,31 +30,34 @@ import java.util.Arrays;
  * Invariants, and what recovery concludes from them:
  *
  * <ol>
- *   <li>Nothing else is stored in either table between 1 and 4 (one thread; {@link #open} repairs
- *       before it returns), but displacements in the new one, which move the copies too. So a copy
- *       whose original is not MOVED has the original's words, and lies in its key's neighbourhood.
+ *   <li>Between 1 and 4 nothing else is stored in either table (the tables have one thread; {@link
+ *       #open} repairs before it returns), except that displacements in the new table move entries,
+ *       and copies too. So a copy whose original is not MOVED has the original's words, and lies in
+ *       its key's neighbourhood.
  *   <li>4 stores only what 3 made durable, and no entry of the new table changes before 4 is
  *       durable. So original MOVED ⇒ the copy is durable and counts; original not MOVED ⇒ the copy,
  *       if any, is superfluous and unchanged: free it.
- *   <li>The next stretch word is stored after 4 drained. So only the stretch in the word can have
- *       both. It stays there when it is done: in a done stretch every word is 0, MOVED or pending.
- *   <li>Repair begins by flushing and draining the stretch, and ends by draining the new table:
- *       after a process crash a MOVED, or a freed copy, may be seen and yet be lost by a power
- *       failure later. It leaves the stretch word: to repair again finds nothing to do.
+ *   <li>The next stretch word is stored after 4 drained. So only entries of the stretch in the word
+ *       can be in both tables. The stretch word stays when the stretch is done; in a done stretch
+ *       every version word is 0, MOVED or pending.
+ *   <li>Repair begins by flushing and draining the stretch, and ends by draining the new table,
+ *       because after a process crash a MOVED, or a freed copy, may be visible and still be lost by
+ *       a later power failure. Repair leaves the stretch word; a second repair finds nothing to do.
  * </ol>
  *
- * A pending entry is not moved: its next store names the place it is at. The caller decides it. An
- * entry that readers can't find, because its key word is damaged, is not moved either: it stays,
- * with the old table, for the offline check to name.
+ * A pending entry is not moved, because the store that decides it goes to the slot where the entry
+ * is now. The caller has the entry decided. An entry that readers can't find, because its key word
+ * is damaged, is not moved either: it stays, with the old table, for the offline check to name.
  *
  * <p><b>Turning round.</b> In a smaller table the entries of two home buckets share one, so a
  * neighbourhood may be too full for what is to be moved into it. Then the resizing is {@link
  * #forget forgotten}: the stretch word becomes 0, durably, and after that every slot that is MOVED
- * is freed. A moved entry is then in the new table alone, any other in the old one alone, and no
- * word records more. So after storing durably that the entries of the new table now go to the old
- * one, the server may {@link #open} that resizing. A crash before that leaves the forgotten one,
- * with some free slots in place of MOVED: it goes on with the entries that are left. Readers see
- * nothing of it: a slot that is MOVED and one that is free are the same to them.
+ * is freed. Then each moved entry is only in the new table, every other entry is only in the old
+ * one, and no word of the tables records the resizing any more. So the server stores durably that
+ * the entries of the new table now go to the old one, and may {@link #open} that opposite resizing.
+ * A crash before that store leaves the forgotten resizing, with free slots in place of some MOVED
+ * ones. The forgotten resizing then goes on with the entries that are left. Readers see nothing of
+ * it: a slot that is MOVED and one that is free are the same to them.
  */
 public final class Resizing {
   /** The longest stretch, slots. */
@@ -66,7 +70,7 @@ public final class Resizing {
 
   private long cursor;
 
-  /** Entries that this pass over the old table did not move. */
+  /** The number of entries that this pass over the old table did not move. */
   private long left;
 
   private long moved;
@@ -74,7 +78,7 @@ public final class Resizing {
   private boolean stuck;
   private boolean metNoRoom;
 
-  /** No MOVED is left in the slots before this one; −1: nothing is forgotten yet. */
+  /** The slot up to which no MOVED is left; −1 while nothing is forgotten. */
   private long forgotten = -1;
 
   private Resizing(HashTable from, HashTable to) {
@@ -120,31 +124,33 @@ public final class Resizing {
   }
 
   /**
-   * Whether a whole pass moved nothing though entries are left, and the next one was not begun:
-   * those are pending, or damaged, or the new table has no room for them. Something has to change
-   * before it is worth another pass.
+   * Whether a whole pass moved nothing though entries are left, and the next pass was not begun.
+   * The entries that are left are pending, or damaged, or the new table has no room for them.
+   * Another pass is useless until that changes.
    */
   public boolean stuck() {
     return stuck;
   }
 
   /**
-   * Whether the new table had no room for an entry since this was opened. A larger one may have
-   * room when entries in it were decided, and displaced; a smaller one hardly ever.
+   * Whether the new table has had no room for an entry since the resizing was opened. A larger
+   * table may get room when its entries are decided and can be displaced; a smaller table rarely
+   * gets room.
    */
   public boolean metNoRoom() {
     return metNoRoom;
   }
 
-  /** Slots of the old table that this pass has done. */
+  /** Returns the number of slots of the old table that this pass has done. */
   public long progress() {
     return done ? from.slots() : cursor;
   }
 
   /**
-   * Whether the keys of both tables whose home in the new one is that of {@code keyWord} fill its
-   * neighbourhood: one more would leave no room for those that are still to be moved there, and the
-   * resizing could not end.
+   * Whether a neighbourhood of the new table is too full for another key, {@code keyWord}. This
+   * counts the entries of both tables whose home in the new table is the home of {@code keyWord}.
+   * If they fill the neighbourhood, one more would take the room of an entry that is still to be
+   * moved, and the resizing could not end.
    */
   public boolean isCrowded(long keyWord) {
     long home = Entry.bucket(keyWord, to.buckets());
@@ -159,8 +165,8 @@ public final class Resizing {
   }
 
   /**
-   * Adds an entry, to the new table: as {@link HashTable#insert}. What a dead process left of the
-   * key in the old table is made durably free first.
+   * Adds an entry to the new table, as {@link HashTable#insert}. If a process that died has left a
+   * free entry of the key in the old table, that entry is first made durably free.
    *
    * @return its slot; {@link HashTable#NONE} also when the key {@link #isCrowded}
    */
@@ -187,7 +193,7 @@ public final class Resizing {
    * @param slotsMax 1 … {@link #STRETCH_MAX}
    * @param pending visits pending entries of the old table first; it may store their words, or free
    *     them. Entries that stay pending are not moved.
-   * @return slots looked at; 0 when it is done
+   * @return the number of slots that were examined; 0 when the resizing is done
    */
   public int doWork(int slotsMax, EntryVisitor pending) {
     if (done) {
@@ -208,11 +214,11 @@ public final class Resizing {
   }
 
   /**
-   * A step of forgetting which entries were moved, so that they can be moved back: see above. From
-   * the first step on nothing more is moved.
+   * Takes a step of forgetting which entries were moved, so that they can be moved back: see the
+   * class comment. After the first step no more entries are moved.
    *
-   * @param slotsMax slots of the old table to look at
-   * @return whether all is forgotten, durably
+   * @param slotsMax the most slots of the old table to examine
+   * @return whether all moves are forgotten, durably
    */
   public boolean forget(int slotsMax) {
     assert !done : "a resizing that is done is forgotten";
@@ -256,18 +262,21 @@ public final class Resizing {
     memory.drain();
   }
 
-  /** A copy may have been displaced since it was made, so its slot is not known. */
+  /**
+   * Whether the entry in a slot has a copy in the new table. The copy may have been displaced since
+   * it was made, so it is searched.
+   */
   private boolean isCopied(long slot) {
     long word = from.versionWord(slot);
     return to.find(from.keyWord(slot), (_, copy) -> copy == word) != HashTable.NONE;
   }
 
-  /** Flushes the stretch's entries, which another process may have left undrained. */
+  /** Flushes the stretch's entries, whose stores by an earlier process may not be durable yet. */
   private void flushEntries(Stretch stretch) {
     from.memory().flush(entryOffset(stretch.first()), (long) stretch.slots() * Entry.BYTES);
   }
 
-  /** The slots of the stretch whose entries can be moved. */
+  /** Collects the slots of the stretch whose entries can be moved. */
   private int collect(Stretch stretch, EntryVisitor pending) {
     int[] count = new int[1];
     from.forEach(
@@ -288,7 +297,7 @@ public final class Resizing {
     return count[0];
   }
 
-  /** Steps 2 and 3. A target of {@link HashTable#NONE}: there is no room. */
+  /** Does steps 2 and 3. An entry without room gets {@link HashTable#NONE} as its target. */
   private void copy(int count) {
     Arrays.fill(targets, 0, count, HashTable.NONE);
     int unfilled = 0;

@@ -5,8 +5,8 @@ import static io.erda.hashtable.TableLayout.hex;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The slots of a table whose entries are being moved to a table of another size: one word, so that
- * it is stored whole.
+ * The slots of a table whose entries are being moved to a table of another size. It is one word, so
+ * that it is stored atomically.
  *
  * <pre>
  *  63 .. 56   55 .... 44   43 ............ 0
@@ -36,7 +36,7 @@ record Stretch(long first, int slots) {
   /**
    * The stretch in a table's memory, or null when there is none.
    *
-   * @throws DamagedTableException when the word is none that a resizing stores
+   * @throws DamagedTableException when the word has a value that no resizing stores
    */
   static Stretch load(MemorySegment memory, long buckets) {
     long word = TableLayout.load(memory, TableLayout.STRETCH_OFFSET);

@@ -16,7 +16,7 @@ import io.erda.hashtable.TableFinding.SharedKeyWord;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 
-/** Looks at every word of a table and stores nothing. */
+/** Checks every word of a table, and stores nothing. */
 final class TableCheck {
   private final MemorySegment memory;
   private final Consumer<? super TableFinding> findings;

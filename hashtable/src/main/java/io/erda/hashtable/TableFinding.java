@@ -2,17 +2,20 @@ package io.erda.hashtable;
 
 import static io.erda.hashtable.TableLayout.hex;
 
-/** Something that {@link HashTable#check} found. */
+/** A finding of {@link HashTable#check}. */
 public sealed interface TableFinding {
   /**
-   * Whether this is damage; if not, it is a trace of a crash or a coincidence that does no harm.
+   * Whether this finding is damage. Otherwise it is a trace of a crash, or a coincidence, and does
+   * no harm.
    */
   boolean damage();
 
-  /** One line for a person. */
+  /** Returns one line for a user. */
   String message();
 
-  /** The header is not what this version writes; nothing else was looked at. */
+  /**
+   * The header has values that this version never writes. The rest of the table was not checked.
+   */
   record DamagedHeader(String message) implements TableFinding {
     @Override
     public boolean damage() {
@@ -20,7 +23,7 @@ public sealed interface TableFinding {
     }
   }
 
-  /** The intent, or the slots it names, are nothing that a crash can leave. */
+  /** The intent, or a slot that it names, has a value that no crash can leave. */
   record DamagedIntent(String message) implements TableFinding {
     @Override
     public boolean damage() {
@@ -30,7 +33,7 @@ public sealed interface TableFinding {
 
   /**
    * A crash interrupted a displacement; opening the table finishes it. Its two slots were not
-   * checked otherwise.
+   * checked in other ways.
    */
   record InterruptedMove(long source, long destination, long keyWord, long versionWord)
       implements TableFinding {
@@ -64,8 +67,8 @@ public sealed interface TableFinding {
   }
 
   /**
-   * The entries of these slots are, or were, being moved to a table of another size; {@link
-   * Resizing#open} repairs what a crash left.
+   * The entries of these slots are or were being moved to a table of another size. {@link
+   * Resizing#open} repairs the traces of a crash.
    */
   record InterruptedStretch(long first, int slots) implements TableFinding {
     @Override
@@ -79,7 +82,10 @@ public sealed interface TableFinding {
     }
   }
 
-  /** The entry is in the table of another size: damage where there is none. */
+  /**
+   * The entry was moved to the table of another size. The caller takes this for damage where there
+   * is no such table.
+   */
   record Moved(long slot, long keyWord) implements TableFinding {
     @Override
     public boolean damage() {
@@ -92,7 +98,7 @@ public sealed interface TableFinding {
     }
   }
 
-  /** An entry outside the neighbourhood of its home bucket: readers don't find it. */
+  /** An entry lies outside the neighbourhood of its home bucket, so readers do not find it. */
   record Misplaced(long slot, long keyWord, long versionWord, long home) implements TableFinding {
     @Override
     public boolean damage() {
@@ -111,7 +117,7 @@ public sealed interface TableFinding {
     }
   }
 
-  /** A version word in an entry without key word. */
+  /** An entry has a version word, but no key word. */
   record NoKeyWord(long slot, long versionWord) implements TableFinding {
     @Override
     public boolean damage() {
@@ -128,7 +134,7 @@ public sealed interface TableFinding {
     }
   }
 
-  /** A version word that is not 0 and names no newest version. */
+  /** A version word is not 0 and names no newest version. */
   record NoVersion(long slot, long keyWord, long versionWord) implements TableFinding {
     @Override
     public boolean damage() {
@@ -147,7 +153,7 @@ public sealed interface TableFinding {
     }
   }
 
-  /** Two entries with one key word that name the same object: one of them is a stale duplicate. */
+  /** Two entries with the same key word name the same object. One of them is a stale duplicate. */
   record Duplicate(long slot, long otherSlot, long keyWord, long versionWord, long otherVersionWord)
       implements TableFinding {
     @Override
@@ -172,8 +178,8 @@ public sealed interface TableFinding {
   }
 
   /**
-   * Two entries with one key word: well if the keys in their objects differ, which the caller
-   * compares; damage if not.
+   * Two entries have the same key word. The caller compares the keys in their objects: if they
+   * differ this is no damage, otherwise it is.
    */
   record SharedKeyWord(
       long slot, long otherSlot, long keyWord, long versionWord, long otherVersionWord)
@@ -190,8 +196,8 @@ public sealed interface TableFinding {
   }
 
   /**
-   * A free entry with a key word: an insertion or an emptying did not finish. The next user of the
-   * slot overwrites it.
+   * A free entry has a key word, because an insertion or an emptying did not finish. The next
+   * insertion into the slot overwrites it.
    */
   record LeftKeyWord(long slot, long keyWord) implements TableFinding {
     @Override

@@ -6,8 +6,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Where everything is in a table's memory; see {@code FORMAT.md}. All words are 8 bytes,
- * little-endian, 8-aligned.
+ * The layout of a table's memory; see {@code FORMAT.md}. All words are 8 bytes, little-endian,
+ * 8-aligned.
  *
  * <pre>
  *     0  magic                          "ErdaHash"
@@ -37,7 +37,7 @@ final class TableLayout {
   static final long HEADER_CHECKSUM_OFFSET = 24;
   static final long HEADER_BYTES = 32;
 
-  /** The intent has a cache line of its own, so that flushing it writes nothing else back. */
+  /** The intent has a separate cache line, so that flushing it writes back no other words. */
   static final long INTENT_OFFSET = 64;
 
   static final long SOURCE_OFFSET = INTENT_OFFSET;
@@ -53,12 +53,15 @@ final class TableLayout {
 
   static final long EMPTYING = 0x4545_5246_6164_7265L; // "erdaFREE"
 
-  /** The stretch has a cache line of its own too, for the same reason as the intent. */
+  /** The stretch also has a separate cache line, for the same reason as the intent. */
   static final long STRETCH_OFFSET = 128;
 
   static final long ENTRIES_OFFSET = 4096;
 
-  /** The last bucket's neighbourhood needs that many entries behind it: there is no wrap. */
+  /**
+   * The number of entries after the last bucket, which its neighbourhood needs because there is no
+   * wrap-around.
+   */
   static final int PADDING = Neighbourhood.ENTRIES - 1;
 
   /** 2^40 buckets are 16 TiB; a tag has 56 bits. */
@@ -118,7 +121,7 @@ final class TableLayout {
     return (long) Neighbourhood.ENTRIES << 32 | LAYOUT_VERSION;
   }
 
-  /** Stores the header; nothing is durable yet. */
+  /** Stores the header; it is not durable yet. */
   static void putHeader(PersistentMemory memory, long buckets) {
     memory.putLongRelease(MAGIC_OFFSET, MAGIC);
     memory.putLongRelease(VERSION_OFFSET, versionAndNeighbourhood());
@@ -128,10 +131,10 @@ final class TableLayout {
   }
 
   /**
-   * The buckets that the header names.
+   * Returns the number of buckets in the header.
    *
-   * @throws DamagedTableException when it is not what {@link #putHeader} stores, or the memory is
-   *     too short
+   * @throws DamagedTableException when the header has values that {@link #putHeader} never stores,
+   *     or the memory is too short
    */
   static long checkedBuckets(MemorySegment memory) {
     if (memory.byteSize() < ENTRIES_OFFSET) {
@@ -179,8 +182,8 @@ final class TableLayout {
   }
 
   /**
-   * Checksum of a header or an intent. Finds damage; that a record is whole follows from the order
-   * of stores, not from this.
+   * Returns the checksum of a header or an intent. It serves to find damage; the order of stores,
+   * and not the checksum, ensures that a record is whole.
    */
   static long checksum(long... words) {
     long sum = 0;

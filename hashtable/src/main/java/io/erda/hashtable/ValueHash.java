@@ -14,11 +14,11 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
 /**
- * The 128-bit hash of values, by which a client names the value that it expects a key to have:
- * XXH3, without a seed, since a client builds its request before it knows the store. Part of the
- * protocol: the same bytes give the same hash on every platform, heap or native. Two values of one
- * length and one hash count as equal; by chance that happens once in 2<sup>128</sup> pairs. One
- * thread; allocates nothing after its construction.
+ * The 128-bit hash of values. A client sends it instead of the value that it expects a key to have.
+ * It is XXH3 without a seed, because a client builds a request before it knows the store. The hash
+ * is part of the protocol: the same bytes give the same hash on every platform, on the heap and in
+ * native memory. Two values with the same length and hash count as equal; by chance that happens
+ * once in 2<sup>128</sup> pairs. One thread; allocates nothing after its construction.
  */
 public final class ValueHash {
   private static final byte[] SECRET = Xxh3.secretOf(0);
@@ -51,12 +51,12 @@ public final class ValueHash {
     }
   }
 
-  /** The lower half of what was computed last. */
+  /** Returns the lower half of the hash that was computed last. */
   public long low() {
     return low;
   }
 
-  /** The upper half of what was computed last. */
+  /** Returns the upper half of the hash that was computed last. */
   public long high() {
     return high;
   }

@@ -1,8 +1,8 @@
 package io.erda.hashtable;
 
 /**
- * The 8-byte word that says where the newest and the older version of an object are (Erda paper,
- * section 3.2.3 and 4.1).
+ * The 8-byte word that names the places of the newest and the older version of an object (Erda
+ * paper, sections 3.2.3 and 4.1).
  *
  * <pre>
  *  63        62 ........ 32   31 ........ 1   0
@@ -11,8 +11,8 @@ package io.erda.hashtable;
  *
  * New tag 1: offset 1 is the newest version and offset 0 the one before; new tag 0: the other way
  * round. An offset counts 8-byte units along the regions of the key's head; 0 means no version.
- * Pending: the newest version is not committed, readers take the one before. A word of 0 is a free
- * entry.
+ * When the pending bit is set the newest version is not committed, and readers take the older one.
+ * A word of 0 is a free entry.
  */
 public final class VersionWord {
   /** No version. */
@@ -22,9 +22,9 @@ public final class VersionWord {
   public static final int OFFSET_MAX = Integer.MAX_VALUE;
 
   /**
-   * In a table that is being resized: the entry is in the new table. Pending and without any
-   * offset, which no entry's word ever is: a reader who takes it for one finds no committed version
-   * in it, passes on, and looks into the new table.
+   * In a table that is being resized: the entry was moved to the new table. The word is pending and
+   * has no offset, which the word of an entry never is. A reader that takes it for the word of an
+   * entry finds no committed version in it, goes on, and looks into the new table.
    */
   public static final long MOVED = 0x8000_0000_0000_0001L;
 
@@ -44,8 +44,8 @@ public final class VersionWord {
   }
 
   /**
-   * Whether the bits under {@code mask} of one of the two offsets are these; an offset of {@link
-   * #NONE} counts too. A sweep asks this of every word of a table.
+   * Whether one of the two offsets has exactly these {@code bits} under {@code mask}. An offset of
+   * {@link #NONE} is compared like any other. A sweep calls this for every word of a table.
    *
    * @param mask of an offset, at most {@link #OFFSET_MAX}
    */
@@ -90,16 +90,16 @@ public final class VersionWord {
     return update(0L, offset, pending);
   }
 
-  /** The same versions, the newest committed. */
+  /** Returns the word with the same versions, of which the newest is committed. */
   public static long commit(long word) {
     return word & ~PENDING;
   }
 
   /**
    * The word without its newest version: the tag flips back and the rolled-back offset becomes
-   * {@link #NONE}. 0, a free entry, when there was no version before.
+   * {@link #NONE}. Returns 0, a free entry, when there is no older version.
    *
-   * <p>REQUIRES: {@code word} is pending; what is committed is never rolled back.
+   * <p>REQUIRES: {@code word} is pending; a committed version is never rolled back.
    */
   public static long rollback(long word) {
     if (!pending(word)) {
@@ -114,17 +114,23 @@ public final class VersionWord {
     return former;
   }
 
-  /** The same word with another offset of the newest version: relocation by the cleaner. */
+  /**
+   * Returns the word with another offset of the newest version. The cleaner uses it when it
+   * relocates an object.
+   */
   public static long withNewest(long word, int offset) {
     return word < 0 ? withOffset1(word, offset) : withOffset0(word, offset);
   }
 
-  /** The same word with another offset of the older version: relocation by the cleaner. */
+  /**
+   * Returns the word with another offset of the older version. The cleaner uses it when it
+   * relocates an object.
+   */
   public static long withOlder(long word, int offset) {
     return word < 0 ? withOffset0(word, offset) : withOffset1(word, offset);
   }
 
-  /** The word in words, for messages. */
+  /** Returns a description of the word for messages. */
   public static String toString(long word) {
     if (word == 0 || word == MOVED) {
       return word == 0 ? "free" : "moved";
@@ -154,7 +160,7 @@ public final class VersionWord {
     return (word & ~OFFSET_0) | ((long) checked(offset) << 1);
   }
 
-  /** A negative offset would spill into the new tag. */
+  /** Checks an offset. A negative offset would change the new tag. */
   private static int checked(int offset) {
     if (offset < 0) {
       throw new IllegalArgumentException(

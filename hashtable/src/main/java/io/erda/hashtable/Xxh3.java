@@ -7,10 +7,11 @@ import java.nio.ByteOrder;
 import java.util.HexFormat;
 
 /**
- * What the 64-bit and the 128-bit form of XXH3 have in common, as its specification has it (xxHash
- * fast digest algorithm, version 0.2): constants, the secret, how words are mixed, and the loop
- * over long inputs. The tests compare it with the library Zero-Allocation-Hashing, which reads
- * memory by Unsafe: every JVM would warn of it.
+ * The common part of the 64-bit and the 128-bit form of XXH3, according to its specification
+ * (xxHash fast digest algorithm, version 0.2): constants, the secret, the mixing of words, and the
+ * loop over long inputs. The tests compare it with the library Zero-Allocation-Hashing. Erda does
+ * not use that library itself, because it reads memory by Unsafe, and every JVM would print a
+ * warning.
  */
 final class Xxh3 {
   static final long PRIME32_1 = 0x9E37_79B1L;
@@ -27,10 +28,13 @@ final class Xxh3 {
   /** Inputs longer than this many bytes are hashed stripe by stripe. */
   static final int SHORT_MAX = 240;
 
-  /** Where the secret begins that the bytes from 128 to 240 of such an input are mixed with. */
+  /** The offset of the secret with which the bytes from 128 to 240 of such an input are mixed. */
   static final int SECRET_START = 3;
 
-  /** Where the secret begins that the last 16 bytes of an input of 129 to 240 are mixed with. */
+  /**
+   * The offset of the secret with which the last 16 bytes of an input of 129 to 240 bytes are
+   * mixed.
+   */
   static final int SECRET_LAST = 136 - 17;
 
   private static final int STRIPE = 64;
@@ -103,8 +107,8 @@ final class Xxh3 {
   /**
    * The hash of an input of more than {@link #SHORT_MAX} bytes.
    *
-   * @param high gets the upper half of the 128-bit hash; null for the 64-bit one, which the lower
-   *     half is
+   * @param high receives the upper half of the 128-bit hash; null for the 64-bit hash, which equals
+   *     the lower half
    */
   static long ofLong(
       Loads loads, MemorySegment in, long at, long length, byte[] secret, long[] high) {

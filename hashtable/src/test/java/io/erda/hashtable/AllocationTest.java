@@ -9,7 +9,7 @@ import java.lang.management.ManagementFactory;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 
-/** What the get and put paths use allocates nothing once compiled. */
+/** The methods that gets and puts use allocate nothing after they were compiled. */
 class AllocationTest {
   private static final int ROUNDS_MAX = 200;
   private static final int CALLS = 5_000;

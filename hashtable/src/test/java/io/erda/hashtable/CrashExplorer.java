@@ -325,7 +325,7 @@ final class CrashExplorer {
       store(key, 0, () -> table.empty(slot, key, word));
     }
 
-    /** Removes a key; whoever sees it gone must be able to rely on that. */
+    /** Removes a key. A reader that finds it absent must be able to rely on that. */
     void remove(long key) {
       long slot = slot(key);
       long word = table.versionWord(slot);
@@ -403,8 +403,8 @@ final class CrashExplorer {
     }
 
     /**
-     * What is undecided becomes decided by what is seen, every present key gets a new version,
-     * absent ones come back, others join.
+     * Undecided operations are decided by the values that are found. Then every present key gets a
+     * new version, absent keys are inserted again, and further keys are inserted.
      */
     private void goOn() {
       int number = 500;

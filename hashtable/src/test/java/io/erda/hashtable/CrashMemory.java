@@ -111,7 +111,9 @@ final class CrashMemory implements PersistentMemory {
     return sum;
   }
 
-  /** What was flushed counts no more: the process that would drain it has died. */
+  /**
+   * Earlier flushes have no effect any more, because the process that would drain them has died.
+   */
   void processCrash() {
     undrained.replaceAll((word, state) -> new Undrained(state.values, 0));
   }
@@ -199,7 +201,7 @@ final class CrashMemory implements PersistentMemory {
   @Override
   public void close() {}
 
-  /** A memory of its own, as far as draining goes, in a part of this one: they crash together. */
+  /** Returns a memory in a part of this one, which has separate drains. Both crash together. */
   PersistentMemory part(long offset, long bytes) {
     return new Part(offset, segment.asSlice(offset, bytes));
   }

@@ -18,9 +18,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What {@link CrashTest} finds: a table that forgets or misplaces one step of its protocol is found
- * out. Every flush and every drain of insertion, emptying, displacement and recovery is left out
- * once here, each in a script where it matters.
+ * Tests that {@link CrashTest} finds a table that omits or misplaces one step of its protocol.
+ * Every flush and every drain of insertion, emptying, displacement and recovery is omitted once,
+ * each in a script in which it matters.
  */
 class DefectTest {
   /** A script, the step that goes wrong in it, and how. */
@@ -108,7 +108,7 @@ class DefectTest {
     defects.add(new Defect("no " + name, CrashTest::fill, CrashTest::displaceAndGoOn, memory));
   }
 
-  /** What matters only where another process died without draining. */
+  /** Adds defects that matter only when another process died without a drain. */
   private static void addInherited(List<Defect> defects) {
     defects.add(
         inherited(

@@ -11,8 +11,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * A device failed while an entry was moved, and the structure counter stayed odd: though reads went
- * on, nobody could tell any more that a key is not there, until the server was started again.
+ * A device failed while an entry was moved, and the structure counter stayed odd. Reads went on,
+ * but no client could conclude any more that a key is absent, until the server was started again.
  */
 class FailedMoveTest {
   private static final int BUCKETS = 64;
@@ -33,7 +33,7 @@ class FailedMoveTest {
         }
       };
 
-  /** From the drain on that is told, each fails. */
+  /** A memory whose drains fail from a given one on. */
   private static final class Failing extends ForwardingMemory {
     private int drainsLeft = Integer.MAX_VALUE;
 

@@ -8,8 +8,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
- * What the hot paths cost with everything in cache, best of many rounds: {@code mvn -q -pl
- * hashtable -am test -Dtest=HotPath -Dsurefire.failIfNoSpecifiedTests=false -Derda.hotPath=true}.
+ * Measures the time of the hot paths with all data in the cache, best of many rounds: {@code mvn -q
+ * -pl hashtable -am test -Dtest=HotPath -Dsurefire.failIfNoSpecifiedTests=false
+ * -Derda.hotPath=true}.
  */
 @EnabledIfSystemProperty(named = "erda.hotPath", matches = "true")
 class HotPath {

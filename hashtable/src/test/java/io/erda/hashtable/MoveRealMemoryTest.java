@@ -67,7 +67,7 @@ class MoveRealMemoryTest {
     assertTrue(moves > 10, "moves " + moves);
   }
 
-  /** Takes luck: two cores that nobody else wants. So only where somebody waits for it. */
+  /** This needs two cores without other work, so it runs only on request. */
   @Test
   @EnabledIfSystemProperty(named = "erda.litmus.seconds", matches = ".*")
   void aReaderThatDoesNotLookAtTheCounterIsFound() throws Exception {

@@ -34,7 +34,7 @@ class ReaderTest {
 
   private record Stored(long offset, long value) {}
 
-  /** What a history says about one false absence. */
+  /** One false absence in a history. */
   private record Missed(long key, int from, int to) {}
 
   private final List<Stored> stores = new ArrayList<>();
@@ -242,8 +242,8 @@ class ReaderTest {
   }
 
   /**
-   * The same with a reader that really copies, in a seeded order at seeded times, and searches its
-   * copy as clients do.
+   * Tests a reader that makes a real copy, in a seeded order at seeded times, and searches its copy
+   * as clients do.
    */
   @Test
   void steppedReader() {

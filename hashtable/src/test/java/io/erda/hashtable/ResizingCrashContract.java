@@ -34,7 +34,7 @@ abstract class ResizingCrashContract {
     this.eventStep = eventStep;
   }
 
-  /** Fills the new table so that what is moved to bucket 0 displaces others. */
+  /** Fills the new table so that entries that are moved to bucket 0 displace others. */
   abstract void crowd(Driver driver);
 
   @Test

@@ -16,12 +16,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What {@link ResizingCrashContract} finds: a resizing that leaves out one flush, drain or store of
- * its protocol, or whose recovery does, is found out, in whichever direction. Numbers count from
- * the opening, which flushes and drains each table once.
+ * Tests that {@link ResizingCrashContract} finds a resizing that omits one flush, drain or store of
+ * its protocol, or whose recovery does, in both directions. Numbers count from the opening, which
+ * flushes and drains each table once.
  *
  * <p>A subclass has a static method {@code defects}, which begins with {@link #ofBothDirections}
- * and adds what its own has besides.
+ * and adds the defects of its direction.
  */
 abstract class ResizingDefects {
   static final UnaryOperator<PersistentMemory> SOUND = memory -> memory;

@@ -240,7 +240,7 @@ final class ResizingExplorer {
       from = HashTable.open(oldDefect.apply(ofOld()), counter);
       to = HashTable.open(newDefect.apply(ofNew()), counter);
       if (TableLayout.load(superblock().segment(), 0) != 0) {
-        // Whoever opens a store makes durable what the superblock says before he relies on it.
+        // An opening of a store makes the superblock durable before it relies on it.
         superblock().flush(0, Long.BYTES);
         superblock().drain();
         swap();

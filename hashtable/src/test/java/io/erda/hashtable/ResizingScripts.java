@@ -3,7 +3,10 @@ package io.erda.hashtable;
 import io.erda.hashtable.ResizingExplorer.Driver;
 import java.util.SplittableRandom;
 
-/** What happens to two tables while entries are moved from one into the other, whichever way. */
+/**
+ * Scripts of operations on two tables while entries are moved from one into the other, in both
+ * directions.
+ */
 final class ResizingScripts {
   private ResizingScripts() {}
 
@@ -32,7 +35,7 @@ final class ResizingScripts {
     driver.update(driver.key(0, 100), false);
   }
 
-  /** What is done behind a recovery of a stretch of four slots. */
+  /** Operations after a recovery of a stretch of four slots. */
   static void updateAndMove(Driver driver) {
     driver.update(driver.key(1, 1), false);
     driver.move(4);

@@ -101,7 +101,7 @@ class VersionWordTest {
     assertThrows(IllegalArgumentException.class, () -> VersionWord.withOlder(committed, -1));
   }
 
-  /** A word and the plain record of what it should say, through the same random transitions. */
+  /** A word and a plain record of its expected contents go through the same random transitions. */
   @Test
   void agreesWithAModel() {
     SplittableRandom random = new SplittableRandom(SEED);

@@ -14,7 +14,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code erda completion}: prints what makes a shell complete commands and options. */
+/** {@code erda completion}: prints a script that makes a shell complete commands and options. */
 @Command(
     name = "completion",
     description = "Print a script that makes a shell complete commands and options.",

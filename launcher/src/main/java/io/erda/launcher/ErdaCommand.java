@@ -90,9 +90,9 @@ final class ErdaCommand implements Runnable {
   }
 
   /**
-   * The command line to parse {@code args} with. When they begin with the name of a command it has
-   * only that command, because reading the annotations of all takes longer than most commands run.
-   * Only {@code help} shows the others.
+   * Returns the command line that parses {@code args}. When they begin with the name of a command
+   * it has only that command, because reading the annotations of all commands takes longer than
+   * most commands run. Only {@code help} needs the others.
    */
   static CommandLine commandLine(String... args) {
     CommandLine commandLine = new CommandLine(new ErdaCommand());

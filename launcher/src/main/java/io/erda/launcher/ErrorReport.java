@@ -80,7 +80,7 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
   private static String usage(ParameterException failure) {
     CommandLine commandLine = failure.getCommandLine();
     List<String> unknown = commandLine.getUnmatchedArguments();
-    // An unknown option may be the missing one, misspelt.
+    // An unknown option may be the missing option with a wrong spelling.
     if (failure instanceof MissingParameterException && !unknown.isEmpty()) {
       return usage(new UnmatchedArgumentException(commandLine, unknown));
     }
@@ -170,8 +170,8 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
   }
 
   /**
-   * Whether it failed because this process may open no more files. An error of the JVM that it
-   * can't load a class for that reason does not tell; then opening any file fails now, too.
+   * Whether it failed because this process may open no more files. When the JVM can't load a class
+   * for that reason, its error does not say so; but then opening any file fails now, too.
    */
   private static boolean lacksFiles(Throwable failure) {
     for (Throwable each = failure; each != null; each = each.getCause()) {

@@ -6,8 +6,8 @@ import java.util.List;
 
 /**
  * The words of a line, quoted as in a POSIX shell (Shell Command Language, 2.2): text between two '
- * is literal; between two " a \ quotes ", \, $ and `, and is literal otherwise; elsewhere it quotes
- * the character behind it. Adjacent parts are one word.
+ * is literal; between two " a \ quotes ", \, $ and `, and is literal otherwise; outside of quotes \
+ * quotes the character after it. Adjacent parts are one word.
  */
 final class ShellWords {
   private static final String BLANKS = " \t\r";

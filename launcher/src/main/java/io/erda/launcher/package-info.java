@@ -1,9 +1,9 @@
 /**
- * The program behind {@code ./erda}: the line that was typed is read, a command is run, and what
- * went wrong is told in one line.
+ * The program behind {@code ./erda}. It parses the command line, runs a command, and reports an
+ * error in one line.
  *
  * <p>Read {@code Main} first, then {@code ErdaCommand}, which names the commands of this module.
- * Those of the laboratory come by {@code CommandProvider}. Which flags a JVM gets for which command
- * stands in {@code start.sh}.
+ * The commands for measuring and testing come from {@code CommandProvider}s. {@code start.sh} has
+ * the JVM flags of each command.
  */
 package io.erda.launcher;

@@ -24,7 +24,10 @@ import java.util.random.RandomGenerator;
 final class ArchitectureRules {
   private static final List<String> JDK = List.of("java.", "javax.crypto.", "javax.net.", "jdk.");
 
-  /** What must come in by constructor: owner, then the names; {@code <init>()} has no argument. */
+  /**
+   * The methods whose results must be passed to constructors: the owner, then the names; {@code
+   * <init>()} has no argument.
+   */
   private static final Map<String, Set<String>> SOURCES_OF_TIME_AND_CHANCE =
       Map.of(
           System.class.getName(),

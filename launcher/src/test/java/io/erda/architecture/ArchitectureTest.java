@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What the module descriptors cannot hold, over the classes of every module. */
+/** The rules that module descriptors can't express, for the classes of every module. */
 class ArchitectureTest {
   private static final Set<String> STRUCTURES =
       Set.of("pmem", "rdma", "protocol", "hashtable", "logstore");
@@ -79,7 +79,7 @@ class ArchitectureTest {
     assertNone(RULES.wrongArrows(ARROWS));
   }
 
-  /** Which rooms of the client know which. */
+  /** The allowed dependencies between the packages of the client. */
   private static final Map<String, Set<String>> ROOMS_OF_THE_CLIENT =
       Map.of(
           "files",
@@ -99,7 +99,9 @@ class ArchitectureTest {
           "shared",
           Set.of("connections", "operations", "iteration", "calls"));
 
-  /** What callers give to the client and get from it; every room may know that. */
+  /**
+   * The types that callers pass to the client and get from it. Every package may depend on them.
+   */
   private static final Set<String> OF_CALLERS =
       Set.of(
           "BatchException",

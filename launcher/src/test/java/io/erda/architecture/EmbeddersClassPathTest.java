@@ -13,8 +13,8 @@ import org.w3c.dom.Element;
 import org.w3c.dom.NodeList;
 
 /**
- * What Maven puts on the class path of an application that depends on an artifact of ours: by the
- * poms, because a test has everything on its own.
+ * Tests the class path that an application gets from Maven when it depends on an artifact of Erda.
+ * It is computed from the poms, because a test has all artifacts on its class path.
  */
 class EmbeddersClassPathTest {
   private static final Path MODULES = Path.of("..");

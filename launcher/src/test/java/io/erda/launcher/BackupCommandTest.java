@@ -21,6 +21,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
@@ -141,6 +142,31 @@ class BackupCommandTest {
           shell("erda backup " + directory.resolve(store)), 1, "the directory is a store's own");
       assertFalse(Files.exists(directory.resolve(store).resolve(BackupWriter.FILE)));
     }
+  }
+
+  @Test
+  void aStoreThatWasDamagedSinceItWasStoppedIsNeitherBackedUpNorExported() throws Exception {
+    for (int i = 0; i < 300; i++) {
+      client.put(("key " + i).getBytes(UTF_8), new byte[10]);
+    }
+    client.close();
+    server.close();
+    Path data = directory.resolve("data");
+    Path table;
+    try (Stream<Path> files = Files.list(data)) {
+      table =
+          files.filter(each -> each.getFileName().toString().startsWith("table-")).findAny().get();
+    }
+    byte[] bytes = Files.readAllBytes(table);
+    Arrays.fill(bytes, bytes.length / 2 & -4096, (bytes.length / 2 & -4096) + 4096, (byte) 0);
+    Files.write(table, bytes);
+    String uri = "erda+shm:" + data + "?read-only";
+    Path backup = directory.resolve("backup");
+    for (String each : List.of("backup %s " + backup, "export %s", "keys %s")) {
+      Ended ended = shell("erda " + each.formatted("--uri '" + uri + "'"));
+      assertOneLine(ended, 1, "stopped cleanly and is not what it was");
+    }
+    assertTrue(Files.notExists(directory.resolve("backup/erda.backup")));
   }
 
   @Test
@@ -275,7 +301,8 @@ class BackupCommandTest {
       client.put(key(i), new byte[100_000]);
     }
     Path backup = directory.resolve("backup");
-    // The limit of a process, in blocks of 512 or 1,024 bytes, stands for a full disk.
+    // A file-size limit of the process, in blocks of 512 or 1,024 bytes, is used instead of a full
+    // disk.
     Ended ended = shell("ulimit -f 1000; erda backup " + backup);
     assertOneLine(ended, 1, backup.resolve("erda.backup") + ": can't be written: File too large");
     try (Stream<Path> files = Files.list(backup)) {

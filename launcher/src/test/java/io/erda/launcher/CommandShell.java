@@ -57,7 +57,7 @@ record CommandShell(Path directory, String uri) {
         new String(Files.readAllBytes(err), ISO_8859_1));
   }
 
-  /** Asserts that a command failed with one line that says why. */
+  /** Asserts that a command failed with one line that states the reason. */
   static void assertOneLine(Ended ended, int exitCode, String part) {
     assertEquals(exitCode, ended.exitCode(), ended.err());
     assertEquals(1, ended.err().lines().count(), ended.err());

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the commands print and how they end, against a server in this process. */
+/** Tests the output and the exit codes of the commands, with a server in this process. */
 class CommandsTest {
   private static final ServerOptions SMALL =
       ServerOptions.DEFAULTS
@@ -287,7 +287,7 @@ class CommandsTest {
     assertFails(2, part, "server", "--data", data.toString(), option, value);
   }
 
-  /** What the superuser made there, its owner could not open. */
+  /** The owner of the store could not open the files that the superuser would make. */
   @Test
   void theSuperuserServesNoStoreOfAnotherUser() throws Exception {
     Files.createDirectories(data);

@@ -17,7 +17,7 @@ import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What shells are told to complete. */
+/** Tests the completion scripts. */
 class CompletionTest {
   @TempDir Path directory;
 
@@ -60,9 +60,9 @@ class CompletionTest {
   }
 
   /**
-   * Asks a real zsh, which has a terminal of its own: what a line is after a tabulator.
+   * Returns a line after a tabulator in a real zsh with a separate terminal.
    *
-   * @param inFpath whether the script is found by its name, as a package brings it; else it is read
+   * @param inFpath whether the script is found by its name, as from a package; otherwise it is read
    *     by {@code source}
    */
   private String completedByZsh(boolean inFpath, String line)

@@ -130,7 +130,7 @@ class DoctorCommandTest {
     assertEquals(data + " is empty", mended.get("found").asText());
   }
 
-  /** What it advised was a store in which no value had room. */
+  /** Before, it advised a store in which no value had room. */
   @Test
   void aStoreOfTheAdvisedSizeCanBeUsedOnASmallDisk() throws Exception {
     requireRoot();

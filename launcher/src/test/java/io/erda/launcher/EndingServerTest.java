@@ -31,7 +31,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** How servers end that lose a thread, are told to end while they start, or can't start at all. */
+/**
+ * Tests the end of servers that lose a thread, are told to end while they start, or can't start.
+ */
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class EndingServerTest {
   private static final long SEED = Long.getLong("erda.seed", System.nanoTime());
@@ -249,7 +251,7 @@ class EndingServerTest {
       int exitCode = awaitEnd(server);
       String err = text("err");
       outcomes.add("%d threads: %d, %s".formatted(threads, exitCode, err));
-      // Below some number the JVM itself does not start, and says so in its own words.
+      // Below some number the JVM itself does not start, and prints its own message.
       boolean started = text("out").contains("opening ");
       if (started && !served && exitCode != 0) {
         assertTrue(err.contains("erda: "), err);

@@ -12,7 +12,10 @@ import java.nio.file.DirectoryIteratorException;
 import java.nio.file.FileSystemException;
 import org.junit.jupiter.api.Test;
 
-/** What a command throws is one line, and what the machine did is no defect of ours. */
+/**
+ * An exception of a command is printed as one line, and a failure of the machine is not reported as
+ * a defect of Erda.
+ */
 class ErrorReportTest {
   private static String said(Throwable failure) {
     StringWriter err = new StringWriter();
@@ -37,8 +40,8 @@ class ErrorReportTest {
   }
 
   /**
-   * Found by a review: a user was told to raise a limit of the client when the server had reached
-   * its own.
+   * Found by a review: the message advised to raise a limit of the client when the server had
+   * reached its limit.
    */
   @Test
   void whoHasTooManyFilesOpenIsTold() {

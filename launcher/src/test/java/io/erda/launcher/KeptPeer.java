@@ -18,8 +18,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * A server or a client in a process of its own, of whatever version comes first on the class path.
- * It uses only what every kept version has.
+ * A server or a client in a separate process, of the version that comes first on the class path. It
+ * uses only methods that every kept version has.
  */
 final class KeptPeer {
   private KeptPeer() {}

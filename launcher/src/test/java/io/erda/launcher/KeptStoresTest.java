@@ -78,7 +78,7 @@ class KeptStoresTest {
   private static final Pattern NAME = Pattern.compile("layout-(\\d+)-([0-9a-f]{12})\\.zip");
   private static final Path PAGE = Path.of("..", "docs", "operations.md");
 
-  /** A row of the table: layout, what becomes of a store, what becomes of a backup. */
+  /** A row of the table: the layout, the rule for a store, the rule for a backup. */
   private static final Pattern ROW =
       Pattern.compile("(?m)^\\| (\\d+) \\| (opens|refuses) \\| (restores|refuses) \\|$");
 
@@ -123,7 +123,7 @@ class KeptStoresTest {
       return made;
     }
 
-    /** Tries something with it. A failure says what it means for users. */
+    /** Tries an action with a kept store. A failure states the meaning for users. */
     void tried(String what, String failure, Executable trial) {
       try {
         trial.execute();
@@ -138,7 +138,7 @@ class KeptStoresTest {
     }
   }
 
-  /** What this version does with stores of a layout, and with their backups. */
+  /** The rule of this version for stores of a layout, and for their backups. */
   private record Rule(boolean opens, boolean restores) {}
 
   @TempDir Path directory;
@@ -359,7 +359,9 @@ class KeptStoresTest {
     assertEquals(Set.of(), keys, "keys that " + by + " found otherwise than they were put");
   }
 
-  /** What {@code ./erda verify} finds: nothing, and that the table is proven where it can be. */
+  /**
+   * Requires that {@code ./erda verify} finds no damage, and that the table is proven if it can be.
+   */
   private static void verify(Path data, boolean proven) {
     String said = erda(0, "verify", "--data", data.toString());
     assertTrue(said.contains(" 0 damaged; 0 findings"), said);
@@ -389,7 +391,9 @@ class KeptStoresTest {
     return ByteBuffer.wrap(header).order(ByteOrder.LITTLE_ENDIAN).getInt(VERSION_OFFSET);
   }
 
-  /** The versions that stand in the files of a kept one, by the name of the file without number. */
+  /**
+   * Returns the versions in the files of a kept store, by the name of the file without its number.
+   */
   private static Map<String, Integer> versions(Path zipFile) throws IOException {
     Map<String, Integer> versions = new TreeMap<>();
     try (ZipInputStream zip = new ZipInputStream(Files.newInputStream(zipFile))) {

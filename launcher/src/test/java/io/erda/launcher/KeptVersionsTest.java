@@ -34,20 +34,21 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Clients and servers of earlier versions beside those of this one, each in a process of its own,
- * over shared memory and TCP, and each way round. Who can't speak with the other is told so, with
- * both versions, when it connects and when the server was replaced, and goes on when a server of
- * its version is there again. Who can does, over one store that both open.
+ * Clients and servers of earlier versions beside those of this one, each in a separate process,
+ * over shared memory and TCP, and in both roles. A client that can't use the other version gets an
+ * error with both versions, when it connects and when the server was replaced, and goes on when
+ * there is a server of its version again. A client that can use the other version does so, over one
+ * store that both open.
  *
  * <p>{@code src/test/resources/kept-versions} has a file {@code COMMIT.jar.gz} for each: a jar of
  * the classes of pmem, rdma, protocol, hashtable, logstore, cleaner, erda-client and erda-server,
  * of that commit, without what a debugger reads, without {@code module-info}, with their resources.
  *
- * <p>A file that is kept is never replaced. One more is needed when a version is released, and when
- * one of the versions has changed that two processes share ({@link SharedBytesTest}): as soon as
- * the change is committed, so that every later commit is tried beside it. {@link
- * #whatIsSharedTodayIsKept} fails until then. The following command makes it in {@code DIR}, an
- * absolute path, and names it after the last commit that changed the code.
+ * <p>A kept file is never replaced. Another file is needed when a version is released, and when one
+ * of the versions of shared bytes has changed ({@link SharedBytesTest}): as soon as the change is
+ * committed, so that every later commit is tested with it. {@link #whatIsSharedTodayIsKept} fails
+ * until then. The following command makes it in {@code DIR}, an absolute path, and names it after
+ * the last commit that changed the code.
  *
  * <pre>
  * mvn verify -pl launcher -am -Dtest=KeptVersionsTest -Dsurefire.failIfNoSpecifiedTests=false -Derda.write.versions=DIR
@@ -71,11 +72,11 @@ class KeptVersionsTest {
 
   @TempDir Path directory;
 
-  /** What classes are called in jars that are older than their names of today. */
+  /** The former names of classes, in jars that are older than the present names. */
   private static final Map<String, String> NAMES_BEFORE =
       Map.of("io.erda.rdma.rings.QueueLayout", "io.erda.rdma.QueueLayout");
 
-  /** What both have to have in common, by the device. */
+  /** The versions that must be equal at both ends, by device. */
   private static final Map<String, List<String>> VERSIONS =
       Map.of(
           "shm",
@@ -282,7 +283,7 @@ class KeptVersionsTest {
         assertBothNumbers(atReconnect);
         assertBothNumbers(atConnect);
       } else {
-        // What an old client says is decided; what it is told, and what the server logs, is not.
+        // The text of an old client can't be changed any more, but the server's answer and log can.
         assertTrue(atConnect.contains("version"), atConnect);
         assertBothNumbers(other.errorTail());
       }

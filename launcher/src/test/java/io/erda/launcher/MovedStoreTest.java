@@ -47,8 +47,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The directory of a store that is in use is renamed, replaced or removed, with real processes and
- * files. The store takes no more puts and tells why; acknowledged values are in the directory,
- * wherever it is; and other files are not touched.
+ * files. The store takes no more puts and reports the reason; acknowledged values are in the
+ * directory, wherever it is; and other files are not changed.
  */
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @Tag("long")
@@ -74,7 +74,7 @@ class MovedStoreTest {
   private Child server;
   private Map<String, String> uris;
 
-  /** What becomes of the name of a store. */
+  /** The changes of the name of a store. */
   enum Move {
     RENAMED(" any more; the directory of the store is "),
     REPLACED_BY_AN_EMPTY_DIRECTORY("another directory is named "),
@@ -137,7 +137,7 @@ class MovedStoreTest {
     return name;
   }
 
-  /** A server may make a file or remove one meanwhile. */
+  /** A server may make or remove a file during the call. */
   private static void remove(Path store) throws IOException {
     while (Files.exists(store)) {
       try (Stream<Path> all = Files.walk(store)) {
@@ -240,9 +240,10 @@ class MovedStoreTest {
     }
   }
 
-  /** Ends the server with SIGTERM, and requires that it says what it says to clients. */
+  /** Ends the server with SIGTERM, and requires that it prints the same text that clients get. */
   private void requireTold(String... words) throws Exception {
-    // What a process says is not read any more when its own object ends it.
+    // The output of a process is not read any more when its object ends it, so it is ended by its
+    // ID.
     String pid = Long.toString(server.pid());
     assertEquals(0, new ProcessBuilder("kill", "-TERM", pid).start().waitFor());
     String told =
@@ -278,7 +279,7 @@ class MovedStoreTest {
     requireWhole(moved);
   }
 
-  /** Files are needed meanwhile: regions are made, linked, retired and given other names. */
+  /** Files are needed during the test: regions are made, linked, retired and renamed. */
   @Test
   void filesAreFoundWhereTheDirectoryIs() throws Exception {
     serve();

@@ -26,9 +26,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * A client over shared memory whose process has no room for one more mapping of the store's files
- * (`ulimit -v`). Found by a reviewer: a put was told that the object was damaged, and operators
- * were sent to look for damage of the disk; gets did not say why they failed; a client that wanted
- * to connect was told that no server was there.
+ * (`ulimit -v`). Found by a reviewer: the error of a put said that the object was damaged, so that
+ * operators would look for damage of the disk; the errors of gets had no reason; and the error of
+ * connecting said that there was no server.
  */
 class NoAddressSpaceTest {
   private static final Path PRLIMIT = Path.of("/usr/bin/prlimit");
@@ -42,7 +42,7 @@ class NoAddressSpaceTest {
 
   @TempDir Path directory;
 
-  /** The program of the client. It prints a line for each call: its name, and what it was told. */
+  /** The program of the client. It prints a line for each call: its name, and its result. */
   static final class Confined {
     /** Enough for the JVM, and too little for a region. */
     private static final long ROOM = 40L << 20;
@@ -70,7 +70,7 @@ class NoAddressSpaceTest {
                 keys.next();
               }
             });
-        // Whatever a connection needs of the JVM is there from here on.
+        // This first connection makes the JVM load everything that a connection needs.
         connect(args[0]);
         limit(String.valueOf(size() + NO_ROOM));
         tell("connect", () -> connect(args[0]));

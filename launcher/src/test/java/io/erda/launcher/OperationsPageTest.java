@@ -130,7 +130,7 @@ class OperationsPageTest {
     return blocks;
   }
 
-  /** What stands behind {@code ./erda}, without comments. */
+  /** Returns the text after {@code ./erda} in each line, without comments. */
   private static List<String> commands(String block) {
     return block
         .lines()

@@ -33,7 +33,7 @@ class SharedBytesTest {
   private static final Path FINGERPRINTS =
       Path.of("src", "test", "resources", "kept-versions", "fingerprints.properties");
 
-  /** What has a version of its own, and the classes whose constants say how its bytes lie. */
+  /** The formats that have a version, and the classes whose constants define their layout. */
   enum Shared {
     SHM(
         "io.erda.rdma.rings.QueueLayout",
@@ -144,7 +144,10 @@ class SharedBytesTest {
     }
   }
 
-  /** Adds where the fields of hello, welcome and refusal lie: each has a value of its own. */
+  /**
+   * Adds the offsets of the fields of hello, welcome and refusal, found by a different value in
+   * each field.
+   */
   private static void addHandshake(List<String> constants) {
     UUID uuid = new UUID(0x1111111111111111L, 0x2222222222222222L);
     add(constants, Handshake.encode(new Handshake.Hello(1, 2, Promise.PROCESS, 3, uuid)));

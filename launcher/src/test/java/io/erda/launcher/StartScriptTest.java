@@ -8,7 +8,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What {@code start.sh} sees to before there is a JVM. */
+/** Tests the checks of {@code start.sh} before it starts a JVM. */
 class StartScriptTest {
   private static final Path START = Path.of("src", "main", "sh", "start.sh").toAbsolutePath();
 
@@ -31,7 +31,7 @@ class StartScriptTest {
     assertEquals(List.of(), Files.readAllLines(seen));
   }
 
-  /** Found by a review: the JVM ended with a stack trace of its own. */
+  /** Found by a review: the JVM ended with its own stack trace. */
   @Test
   void aWorkingDirectoryThatWasRemovedIsSaidInOneLine() throws Exception {
     for (String what : List.of("rmdir ../d", "rmdir ../d && mkdir ../d", "mv ../d ../e", "true")) {

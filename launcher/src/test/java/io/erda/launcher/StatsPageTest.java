@@ -31,13 +31,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The catalogue has every figure that a server tells and no other, and {@code docs/stats.md} is
- * written from it.
+ * The catalogue has exactly the figures that servers have, and {@code docs/stats.md} is written
+ * from it.
  */
 class StatsPageTest {
   private static final int PUTS_MAX = 1_000;
 
-  /** Where the page says what follows is written from the catalogue. */
+  /** The heading from which on the page is written from the catalogue. */
   private static final String BEGINNING = "## The store\n";
 
   @Test
@@ -83,7 +83,7 @@ class StatsPageTest {
     }
   }
 
-  /** The server here has become read-only, because a figure says why. */
+  /** The server in this test has become read-only, because one figure has the reason for that. */
   @Test
   void aServerTellsWhatTheCatalogueHas(@TempDir Path directory) throws Exception {
     Set<String> shown;

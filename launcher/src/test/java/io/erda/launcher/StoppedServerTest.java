@@ -26,8 +26,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What becomes of puts whose server is stopped or dies: processes of their own, real signals. A put
- * whose client gave up, or is gone, never comes back.
+ * Tests puts whose server is stopped or dies, with separate processes and real signals. A put whose
+ * client gave up, or is gone, never takes effect later.
  */
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @Tag("long")
@@ -122,7 +122,7 @@ class StoppedServerTest {
     }
   }
 
-  /** A client that puts when it is told to. */
+  /** A client that puts on request. */
   static final class Putter {
     public static void main(String[] arguments) throws Exception {
       try (ErdaClient client = ErdaClient.connect(arguments[0])) {

@@ -44,7 +44,9 @@ final class StoresToKeep {
   /** Keys that no kept store has: the first was deleted before the log was cleaned, one after. */
   static final List<String> DELETED = List.of("deleted early", "deleted late");
 
-  /** What every kept store holds. It can't change, for the files that are kept hold it. */
+  /**
+   * The contents of every kept store. They can't be changed, because the kept files contain them.
+   */
   static final Map<String, String> VALUES = values();
 
   private static final String RETURNED = "deleted and put again";
@@ -92,7 +94,7 @@ final class StoresToKeep {
   private final Path directory;
 
   /**
-   * @param directory where they are made, each in a directory of its own; it is empty
+   * @param directory an empty directory, in which each store is made in a separate directory
    */
   StoresToKeep(Path directory) {
     this.directory = directory;
@@ -206,8 +208,8 @@ final class StoresToKeep {
   }
 
   /**
-   * Packs what was made into one file. The stores' {@code shm/} stays behind, for it belongs to
-   * processes. No name, time or right in the file tells of the machine.
+   * Packs the stores into one file, without the directories {@code shm/}, which belong to
+   * processes. The names, times and permissions in the file do not depend on the machine.
    */
   void pack(Path into) throws IOException {
     try (ZipOutputStream zip = new ZipOutputStream(Files.newOutputStream(into))) {

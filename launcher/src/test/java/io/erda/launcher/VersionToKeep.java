@@ -49,7 +49,9 @@ final class VersionToKeep {
 
   private VersionToKeep() {}
 
-  /** Packs what this process runs; no name or time in it tells of the machine. */
+  /**
+   * Packs the classes of this process. The names and times in the jar do not depend on the machine.
+   */
   static void pack(Path jar) throws IOException {
     Map<String, byte[]> files = new TreeMap<>();
     for (Class<?> one : OF_EACH_MODULE) {

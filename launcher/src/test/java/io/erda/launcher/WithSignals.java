@@ -4,8 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Processes that signals end. Who is started in the background of a shell ignores SIGINT, and so
- * does whatever it starts, a JVM included: that is the shell's doing, and not what a test is about.
+ * Processes that signals end. A process that a shell starts in the background ignores SIGINT, and
+ * so do all processes that it starts, including a JVM. Tests need processes without this effect of
+ * the shell.
  */
 final class WithSignals {
   private WithSignals() {}

@@ -15,9 +15,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Runs the {@code …Stress} classes of this module: jcstress starts JVMs of its own, with the
- * interpreter, both compilers, and orders of compiled code drawn at random. {@code
- * -Derda.litmus.seconds=N} for N seconds a test in each of them, instead of a moment.
+ * Runs the {@code …Stress} classes of this module: jcstress starts separate JVMs, with the
+ * interpreter, both compilers, and random orders of compiled code. With {@code
+ * -Derda.litmus.seconds=N} each test runs for N seconds in each JVM, instead of for a moment.
  */
 @Tag("long")
 final class LitmusTest {

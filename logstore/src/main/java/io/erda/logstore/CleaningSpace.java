@@ -34,8 +34,8 @@ public final class CleaningSpace {
   }
 
   /**
-   * Reserves regions that only {@link #setAside} may link: cleaning needs room to make room. See
-   * {@link LinkedRegions#mayGrow}.
+   * Reserves regions that only {@link #setAside} may link, because cleaning needs space for copies
+   * before it frees space. See {@link LinkedRegions#mayGrow}.
    */
   public void reserveRegions(int count) {
     linked.reserve(count);
@@ -47,10 +47,10 @@ public final class CleaningSpace {
   }
 
   /**
-   * Whether {@link #setAside} finds room in the region that the head appends to, so that it takes
-   * no other.
+   * Whether {@link #setAside} takes space in the region that the head appends to, and needs no
+   * other region.
    *
-   * @param packedBytes how far the live objects reach when they are packed from the beginning of a
+   * @param packedBytes the length of the live objects when they are packed from the beginning of a
    *     segment
    */
   public boolean fitsBehind(Region victim, long packedBytes) {
@@ -61,18 +61,23 @@ public final class CleaningSpace {
         && endBehind(state, packedBytes) <= geometry.regionBytes();
   }
 
-  /** Where copies end at the latest: they need the most room when they begin a segment. */
+  /**
+   * Returns the latest end of copies that begin where the region appends. Copies need the most room
+   * when they begin at the beginning of a segment.
+   */
   private long endBehind(RegionState state, long packedBytes) {
     return ((state.append + geometry.segmentBytes() - 1) & -(long) geometry.segmentBytes())
         + packedBytes;
   }
 
   /**
-   * Sets space aside for the live objects in {@code victim}, durably: in the region that the head
-   * appends to, where they fit, else at the beginning of another region, a reserved one too.
+   * Sets space aside for the live objects in {@code victim}, durably: in the region to which the
+   * head appends, if the objects fit there; otherwise at the beginning of another region, which may
+   * be a reserved one.
    *
    * @param packedEnd where the live objects end when they are packed from the beginning of a region
-   * @param packedBytes how far they reach when they are packed from the beginning of a segment
+   * @param packedBytes the length of the live objects when they are packed from the beginning of a
+   *     segment
    * @return null when there is no room for it, or no file yet: see {@link FileSupply#making}
    * @throws UncheckedIOException when the directory fails for another reason than lack of space
    */
@@ -90,7 +95,10 @@ public final class CleaningSpace {
     return new CopySpace(fresh.region, victim, geometry, fresh.copiesBegin, fresh.copiesEnd);
   }
 
-  /** Stores the beginning first, so that no client's object ever lies in a stored copy space. */
+  /**
+   * Sets space aside in a region. The beginning is stored first, so that no client's object ever
+   * lies in a stored copy space.
+   */
   private CopySpace setAside(RegionState state, Region victim, long begin, long end) {
     assert begin == state.append && begin <= end && end <= geometry.regionBytes()
         : "copies from " + begin + " to " + end + " in " + state + ", append " + state.append;
@@ -109,8 +117,8 @@ public final class CleaningSpace {
   }
 
   /**
-   * The copy space that the last run had not filled when it ended, or null. Nothing at or behind
-   * its {@link CopySpace#next()} was ever named.
+   * The copy space that was not yet full when the last run ended, or null. No word ever named a
+   * place at or behind its {@link CopySpace#next()}.
    */
   public CopySpace interrupted() {
     return interrupted;
@@ -130,21 +138,24 @@ public final class CleaningSpace {
   }
 
   /**
-   * Says that the cleaning of a copy space has ended, or was given up; the rest of it is a hole.
+   * Notes that the cleaning with a copy space has ended, or was given up. The rest of the copy
+   * space becomes a hole.
    */
   public void release(CopySpace copySpace) {
     table.storeCleaning(copySpace.region().slot(), 0);
   }
 
   /**
-   * Takes a region from its head for good: record, listeners, name, in this order, each durable
-   * before the next. A crash in between is finished by {@link LogStore#open}. Its slot and its
-   * index are free afterwards; its file has a name that no record means.
+   * Takes a region from its head for ever. It changes the record, tells the listeners, and changes
+   * the name of the file, in this order, each durable before the next; after a crash in between
+   * {@link LogStore#open} does the rest. Afterwards the slot and the index are free, and the file
+   * has a name that belongs to no record.
    *
-   * <p>REQUIRES: no extent is open in it, no word names a place in it and none ever will, durably.
+   * <p>REQUIRES: no extent is open in it, no word names a place in it, durably, and no word ever
+   * will.
    *
-   * @throws UncheckedIOException when the directory fails; the region is gone from the map all the
-   *     same
+   * @throws UncheckedIOException when the directory fails; the region is removed from the map in
+   *     any case
    */
   public void retire(Region region) {
     life.requireInUse();

@@ -1,9 +1,10 @@
 package io.erda.logstore;
 
 /**
- * Space of a region for the cleaner's copies out of one victim, set aside before the first of them
- * so that a cleaning that began can end. Filled by rising places, one object behind the other, none
- * over the end of a segment. Belongs to the {@link LogStore}'s thread.
+ * Space of a region for the cleaner's copies of objects of one victim. It is set aside before the
+ * first copy, so that a cleaning that has begun can end. It is filled at rising places, one object
+ * after the other, and no object crosses the end of a segment. Belongs to the {@link LogStore}'s
+ * thread.
  */
 public final class CopySpace {
   private final Region region;
@@ -28,27 +29,30 @@ public final class CopySpace {
     return region;
   }
 
-  /** The region whose live objects the copy space is for. */
+  /** Returns the region whose live objects are copied into this space. */
   public Region victim() {
     return victim;
   }
 
-  /** Where the next object goes at the earliest, bytes in the region. */
+  /** Returns the lowest place for the next object, in bytes from the beginning of the region. */
   public long next() {
     return next;
   }
 
-  /** Where the copy space ends in the region, bytes. */
+  /** Returns the end of the copy space, in bytes from the beginning of the region. */
   public long end() {
     return end;
   }
 
-  /** Bytes in which no object lies: at the ends of segments, and behind the last. */
+  /**
+   * Returns the number of bytes without an object: those at the ends of segments, and those after
+   * the last object.
+   */
   public long wasted() {
     return wasted;
   }
 
-  /** Takes the place of the next object, or −1 when it does not fit any more. */
+  /** Takes the place for the next object. Returns −1 when the object does not fit. */
   public long take(int padded) {
     assert padded > 0 && (padded & 7) == 0 : padded;
     long place = geometry.placeBehind(next, padded);

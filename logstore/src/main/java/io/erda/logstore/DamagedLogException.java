@@ -1,6 +1,6 @@
 package io.erda.logstore;
 
-/** The region table or a region header is not what this version writes for this store. */
+/** The region table or a region header has values that this version never writes for this store. */
 public final class DamagedLogException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

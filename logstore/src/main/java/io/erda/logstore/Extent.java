@@ -1,9 +1,9 @@
 package io.erda.logstore;
 
 /**
- * A range of a region that one client may write; never spans two segments. Handed out once per
- * generation. Open until {@link LogStore#end}; the part that is not settled holds back the
- * low-water mark. Belongs to the {@link LogStore}'s thread.
+ * A range of a region that one client may write; never spans two segments. Each place is handed out
+ * once per generation. The extent is open until {@link LogStore#end}; its part that is not settled
+ * holds back the low-water mark. Belongs to the {@link LogStore}'s thread.
  */
 public final class Extent {
   private final Region region;
@@ -12,7 +12,10 @@ public final class Extent {
   private long settled;
   private boolean open = true;
 
-  /** Neighbours among the open extents of the region, by place; kept by {@link RegionState}. */
+  /**
+   * The neighbours in the list of the region's open extents, by place; maintained by {@link
+   * RegionState}.
+   */
   Extent previous;
 
   Extent next;
@@ -44,7 +47,10 @@ public final class Extent {
     return place + length;
   }
 
-  /** Everything before this place is committed and durable, or never will be. */
+  /**
+   * Returns the place below which each object of the extent is committed and durable, or never will
+   * be.
+   */
   public long settled() {
     return settled;
   }

@@ -9,25 +9,29 @@ import java.io.UncheckedIOException;
 import java.util.function.UnaryOperator;
 
 /**
- * Decides how many spare files there are, and who may take one. A spare file is a region's file
- * that no region is linked to: made ahead of time, or left by a region that was cleaned. One
- * thread, the log's.
+ * Decides how many spare files there are, and whether a lease or the cleaner may take one. A spare
+ * file is a file for a region to which no region is linked: it was made before it was needed, or
+ * belonged to a region that was cleaned. One thread, the log's.
  *
- * <p>A file is used again only when its caller says that nobody can read or write it any more
- * ({@link #reuse}). Its bytes are of an older generation, so none of them are valid ({@link
+ * <p>A file is reused only when the caller knows that no process can read or write it any more
+ * ({@link #reuse}). Its bytes belong to an older generation, so no object in it is valid ({@link
  * ObjectChecksum#positionMix}).
  */
 public final class FileSupply {
-  /** A head with less left is about to need another region. */
+  /** A head whose newest region has less space left than this will soon need another region. */
   private static final long AHEAD_BYTES_MAX = 128L << 20;
 
-  /** A disk with less room than for so many files, or so many bytes, may be full at any time. */
+  /**
+   * A disk that has no room for this many files, or for {@link #SCARCE_BYTES}, may be full at any
+   * time.
+   */
   private static final int SCARCE_FILES = 4;
 
   private static final long SCARCE_BYTES = 1L << 30;
 
   /**
-   * The most that a log in use keeps: enough for a cleaning that goes on to reuse its own files.
+   * The most spare files that a log in use keeps: enough for continuous cleaning to reuse its own
+   * files.
    */
   private static final int KEPT = 2;
 
@@ -38,10 +42,10 @@ public final class FileSupply {
   private final long regionBytes;
   private final SpareFiles spares;
 
-  /** Whether space was leased since the last {@link #trim} that asked. */
+  /** Whether space was leased since the last {@link #trim} with {@code true}. */
   private boolean active;
 
-  /** Whether no spare files are wanted, because no space was leased for long. */
+  /** Whether no spare files are wanted, because no space was leased for a long time. */
   private boolean idle = true;
 
   /** Whether the disk is about to be full. */
@@ -56,7 +60,7 @@ public final class FileSupply {
     this.spares = new SpareFiles(directory, leftovers, regionBytes);
   }
 
-  /** Spare files at hand. */
+  /** Returns the number of spare files. */
   public int count() {
     return spares.count();
   }
@@ -66,7 +70,7 @@ public final class FileSupply {
     return spares.making();
   }
 
-  /** How often there was no room for a file. */
+  /** Returns how often a file could not be made. */
   public long failures() {
     return spares.failures();
   }
@@ -76,14 +80,14 @@ public final class FileSupply {
     return spares.failure();
   }
 
-  /** Why no file could be made, in words, until one can be made again; null then. */
+  /** Returns in words why no file can be made at present; null when files can be made. */
   public String trouble() {
     return spares.trouble();
   }
 
   /**
-   * How many more regions can be linked, as far as is known: no more than there are spare files
-   * when the disk had no room for another.
+   * Returns how many more regions can be linked, as far as that is known. When the disk had no room
+   * for another file, this is not more than the number of spare files.
    */
   public int regionsAtHand() {
     return spares.failedLast()
@@ -92,16 +96,16 @@ public final class FileSupply {
   }
 
   /**
-   * Whether another region can be linked to a head, with a spare file or one that there is room
-   * for.
+   * Whether another region can be linked to a head, with a spare file or a file for which there is
+   * room.
    */
   public boolean canLink(int head) {
     return regionsAtHand() > 0 && linked.freeIndex(head) >= 0;
   }
 
   /**
-   * From now on leases don't wait for a file to be made: it is made in steps, by {@link #doWork},
-   * and {@link LeaseResult.NotReady} says that there is none yet.
+   * Sets that leases do not wait for the making of a file. From now on files are made in steps, by
+   * {@link #doWork}, and a lease that needs one gets {@link LeaseResult.NotReady}.
    *
    * @param over wraps each creation of a file, for example to run it in another thread
    */
@@ -110,7 +114,7 @@ public final class FileSupply {
   }
 
   /**
-   * One step of making a file. Returns 0 when none is being made.
+   * Does one step of making a file. Returns 0 when no file is being made.
    *
    * @throws UncheckedIOException when the directory fails for another reason than lack of space
    */
@@ -123,9 +127,9 @@ public final class FileSupply {
   }
 
   /**
-   * Begins to make a file if one is missing: the cleaner's, or one that a head will soon need.
+   * Begins to make a file if one is missing, for the cleaner or for a head that will soon need one.
    *
-   * @param wanted whether a lease waits for one
+   * @param wanted whether a lease waits for a file
    */
   public void prepareAhead(boolean wanted) {
     if (spares.making()) {
@@ -153,7 +157,7 @@ public final class FileSupply {
     return false;
   }
 
-  /** Looks whether the disk is about to be full. Costs a system call. */
+  /** Finds out whether the disk is about to be full. Costs a system call. */
   public void lookAtDisk() {
     long little = Math.max(SCARCE_BYTES, SCARCE_FILES * regionBytes);
     long usable = directory.usableBytes();
@@ -167,10 +171,10 @@ public final class FileSupply {
    * Keeps the file of a retired region for a later one, if few are kept and another region can be
    * linked. The log then owns its memory again.
    *
-   * <p>REQUIRES: nobody can read or write the file any more, not even with an operation that began
-   * before the region was retired. A late store would change another region's object.
+   * <p>REQUIRES: no process can read or write the file any more, not even with an operation that
+   * began before the region was retired. A late store would change an object of another region.
    *
-   * @return false when the file is not wanted: then {@link #remove} it
+   * @return false when the file is not wanted; then {@link #remove} it
    */
   public boolean reuse(Region region) {
     life.requireInUse();
@@ -195,11 +199,12 @@ public final class FileSupply {
   }
 
   /**
-   * Removes a spare file when there are more than regions can be linked, or, when no space was
-   * leased since the last call that asked, more than the cleaner's. The caller closes the memory;
+   * Removes a spare file when there are too many: more than regions can be linked, or, while the
+   * log is idle, more than the cleaner's. Returns the memory of the file, which the caller closes;
    * null when no file was removed.
    *
-   * @param whenIdle whether to ask if space was leased
+   * @param whenIdle whether to find out if the log is idle: no space was leased since the last call
+   *     with {@code true}
    */
   public PersistentMemory trim(boolean whenIdle) {
     if (whenIdle) {
@@ -210,26 +215,31 @@ public final class FileSupply {
     return spares.count() > kept ? spares.remove() : null;
   }
 
-  /** Space was leased: the log is in use, and files are to be made ahead. */
+  /**
+   * Notes that space was leased, so that the log is in use and files are made before they are
+   * needed.
+   */
   void leased() {
     active = true;
     idle = false;
   }
 
   /**
-   * Files that leases leave to the cleaner. Leases take none of its regions, and no file either
-   * where the disk is about to be full: only cleaning makes room again. A log without regions needs
-   * no cleaning yet.
+   * The number of spare files that leases leave to the cleaner. While the disk is about to be full,
+   * leases leave a file for each region that is reserved for the cleaner, since only cleaning makes
+   * room again. Otherwise the number is 0, as in a log without regions, which needs no cleaning
+   * yet.
    */
   int forCleaner() {
     return (scarce || spares.failedLast()) && !linked.regions().isEmpty() ? linked.reserved() : 0;
   }
 
   /**
-   * Provides more spare files than {@code others}. Returns null when there are, else the refusal.
+   * Makes sure that there are more spare files than {@code others}. Returns null when that worked,
+   * else the refusal.
    *
-   * @param others files that are not for the caller
-   * @param mayMake whether to make one, if there is none
+   * @param others number of spare files that are not for the caller
+   * @param mayMake whether to make a file, if there are too few
    */
   LeaseResult provide(int others, boolean mayMake) throws IOException {
     while (spares.count() <= others) {
@@ -255,8 +265,8 @@ public final class FileSupply {
   }
 
   /**
-   * A spare file could not be given a region's name and was removed: counts as one that could not
-   * be made.
+   * Handles that a spare file could not be given the name of a region and was removed. This counts
+   * as a file that could not be made.
    */
   LeaseResult notNamed(IOException why) {
     try {
@@ -273,7 +283,7 @@ public final class FileSupply {
     return spares.take();
   }
 
-  /** Removes all spare files, the one that is being made too. */
+  /** Removes all spare files, including the one that is being made. */
   void removeAll() {
     spares.giveUp();
     for (PersistentMemory memory = spares.remove(); memory != null; memory = spares.remove()) {
@@ -281,7 +291,7 @@ public final class FileSupply {
     }
   }
 
-  /** Closes the memories; names stay. */
+  /** Closes the memories of the spare files; the files keep their names. */
   void close() {
     spares.close();
   }

@@ -7,8 +7,8 @@ import java.util.UUID;
 import java.util.zip.CRC32C;
 
 /**
- * The fields that the headers of table and region have in common: magic, layout version, checksum
- * at 12, UUID at 16.
+ * The common fields of the headers of the region table and of regions: magic, layout version,
+ * checksum at 12, UUID at 16.
  */
 final class HeaderFields {
   static final ValueLayout.OfInt INT =

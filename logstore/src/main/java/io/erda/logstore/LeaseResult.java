@@ -1,11 +1,11 @@
 package io.erda.logstore;
 
-/** The outcome of asking for space. */
+/** The result of a request for space. */
 public sealed interface LeaseResult {
-  /** Space to write to. */
+  /** Space was leased. */
   record Leased(Extent extent) implements LeaseResult {}
 
-  /** Every region is full and no more may be linked. */
+  /** Every region is full, and no more regions may be linked. */
   record LogFull(long capacityBytes) implements LeaseResult {}
 
   /**
@@ -15,9 +15,11 @@ public sealed interface LeaseResult {
    */
   record DiskFull(String message, boolean ofFileSize) implements LeaseResult {}
 
-  /** Another region is allowed, but its file could not be made just now, with room for it. */
+  /**
+   * Another region is allowed and there is room for its file, but making the file failed just now.
+   */
   record NotNow(String message) implements LeaseResult {}
 
-  /** Another region is needed, and its file is being made: ask again. */
+  /** Another region is needed, and its file is being made; try again later. */
   record NotReady() implements LeaseResult {}
 }

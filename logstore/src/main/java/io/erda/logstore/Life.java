@@ -1,8 +1,8 @@
 package io.erda.logstore;
 
 /**
- * Where a log stands in its life: between opening and the closing of its marks, in use, or closed.
- * One thread.
+ * The phase of a log: it recovers until its marks are closed, then it is in use, and at the end it
+ * is closed. One thread.
  */
 final class Life {
   private enum State {
@@ -25,7 +25,7 @@ final class Life {
     return state == State.CLOSED;
   }
 
-  /** Nothing of an earlier run is undecided any more. */
+  /** Notes that no object of an earlier run is undecided any more. */
   void begin() {
     assert state == State.RECOVERING : state;
     state = State.IN_USE;

@@ -1,20 +1,19 @@
 package io.erda.logstore;
 
-/**
- * Is told of each region when it is linked, before space in it is leased, and when it is retired.
- */
+/** Receives each region when it is linked, before space in it is leased, and when it is retired. */
 public interface LinkListener {
   /**
-   * When it throws, the region stays linked, {@link LogStore#lease} fails, and the next lease tells
-   * all listeners again.
+   * Called when a region was linked. When this throws, the region stays linked, {@link
+   * LogStore#lease} fails, and the next lease calls all listeners again.
    */
   void linked(Region region);
 
   /**
-   * A region was taken from its head: makes the map newer, then ends every way to reach the region.
-   * When it returns, no reader accepts bytes of the region, and no writer depends on them. The
-   * listener owns the region's memory then, and calls {@link FileSupply#reuse} or {@link
-   * FileSupply#remove} once, after {@link CleaningSpace#retire} has returned.
+   * Called when a region was taken from its head. The listener makes the map newer, and then ends
+   * every way to reach the region. After its return no reader accepts bytes of the region, and no
+   * writer depends on them. The listener owns the region's memory from then on, and calls {@link
+   * FileSupply#reuse} or {@link FileSupply#remove} once, after {@link CleaningSpace#retire} has
+   * returned.
    */
   default void retired(Region region) {}
 }

@@ -6,14 +6,17 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * The regions that are linked, by slot of the region table and by head, and how many more can be.
- * Answers questions about them; stores nothing. One thread.
+ * The linked regions, by slot of the region table and by head, and the number of further regions
+ * that can be linked. It only answers questions about them, and stores nothing. One thread.
  */
 public final class LinkedRegions {
   private final LogGeometry geometry;
   private final RegionState[] bySlot;
 
-  /** The regions by head and index; a row is as long as the head ever needed. */
+  /**
+   * The regions by head and index. A row is as long as the largest number of regions that the head
+   * has had.
+   */
   private final RegionState[][] byHead;
 
   /** The region that each head appends to: the one with the highest generation. */
@@ -41,8 +44,8 @@ public final class LinkedRegions {
   }
 
   /**
-   * The region that holds an offset of a head, or null when none is linked there, whatever the
-   * arguments.
+   * Returns the region that holds an offset of a head; null when none is linked there. The
+   * arguments may have any values.
    */
   public Region region(int head, int offset) {
     if (head < 0 || head >= byHead.length || offset < 0) {
@@ -57,17 +60,23 @@ public final class LinkedRegions {
     return newest[head] == null ? null : newest[head].region;
   }
 
-  /** Where a head appends in {@link #appendRegion}, bytes: nothing from here on was handed out. */
+  /**
+   * Returns the place in {@link #appendRegion} where a head appends, in bytes. No space from there
+   * on was handed out.
+   */
   public long appendPlace(int head) {
     return newest[head] == null ? 0 : newest[head].append;
   }
 
-  /** Where a region's unwritten rest begins, bytes; its length when it is sealed. */
+  /**
+   * Returns the place where the unused rest of a region begins, in bytes; the length of the region
+   * when it is sealed.
+   */
   public long appendPlace(Region region) {
     return bySlot[region.slot()].append;
   }
 
-  /** A region's high-water mark: nothing at or above it was handed out. */
+  /** Returns the high-water mark of a region: no space at or above it was handed out. */
   public long highMark(Region region) {
     return bySlot[region.slot()].high;
   }
@@ -91,9 +100,9 @@ public final class LinkedRegions {
   }
 
   /**
-   * Whether a lease may link another region to a head. The first region of a head may take the last
-   * free one, because without it the head's keys could not be stored at all; so other heads leave
-   * one region to each head that has none yet.
+   * Whether a lease may link another region to a head. A head without a region may take even the
+   * last free one, because without a region its keys could not be stored at all. A head that has
+   * regions leaves the reserved regions free, and one region for each head that has none yet.
    */
   boolean mayGrow(int head) {
     if (reserved == 0 || newest[head] == null) {
@@ -127,7 +136,7 @@ public final class LinkedRegions {
     }
   }
 
-  /** A slot without a record, or −1 where no more regions may be linked. */
+  /** Returns a slot without a record, or −1 when no more regions may be linked. */
   int freeSlot() {
     return freeRegions() == 0 ? -1 : freeIn(bySlot, geometry.slots());
   }
@@ -137,7 +146,7 @@ public final class LinkedRegions {
     return freeIn(byHead[head], geometry.regionsPerHeadMax());
   }
 
-  /** Adds a region; {@link #list} follows when all are added. */
+  /** Adds a region. Call {@link #list} after the last one. */
   void add(RegionState state) {
     Region region = state.region;
     int head = region.head();
@@ -164,7 +173,7 @@ public final class LinkedRegions {
     list();
   }
 
-  /** Frees a slot whose record is gone. */
+  /** Frees a slot whose record was removed. */
   void free(RegionState state) {
     assert bySlot[state.region.slot()] == state
             && at(state.region.head(), state.region.index()) != state
@@ -172,7 +181,7 @@ public final class LinkedRegions {
     bySlot[state.region.slot()] = null;
   }
 
-  /** Brings {@link #regions} up to date. */
+  /** Updates {@link #regions}. */
   void list() {
     List<Region> list = new ArrayList<>();
     for (RegionState[] ofHead : byHead) {

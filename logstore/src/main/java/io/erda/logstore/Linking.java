@@ -11,14 +11,15 @@ import java.util.UUID;
 /**
  * Links regions to heads and retires them, and tells the listeners. One thread.
  *
- * <p><b>Order of linking</b>, each step durable before the next: next generation; a spare file's
- * header; its name; marks; link word; then the listeners; then leases. A crash in between leaves a
- * file that no record names, and an unused generation. Making the file takes long and may be done
- * ahead ({@link FileSupply#makeAhead}). A file that can't be given its name, but can be removed
- * under any name that it has, counts as one that could not be made: nothing depends on it, and the
- * next linking tries another one.
+ * <p><b>Order of linking</b>, each step durable before the next: next generation; the header in a
+ * spare file; the file's name; the marks; the link word; then the listeners are called; then space
+ * is leased. A crash in between leaves a file that no record names, and an unused generation.
+ * Making the file takes long, and may be done before ({@link FileSupply#makeAhead}). A file that
+ * can't be given its name, but can be removed under every name that it has, counts as a file that
+ * could not be made: nothing depends on it, and the next linking tries another file.
  *
- * <p><b>Order of retiring</b>: record, listeners, name, each durable before the next.
+ * <p><b>Order of retiring</b>: the record, the listeners, the name of the file, each durable before
+ * the next.
  */
 final class Linking {
   private final MemoryDirectory directory;
@@ -30,7 +31,7 @@ final class Linking {
   private final LogGeometry geometry;
   private final List<LinkListener> listeners = new ArrayList<>();
 
-  /** The next region's generation, which no file ever had. */
+  /** The generation of the next region. No file has ever had it. */
   private int generation;
 
   Linking(
@@ -55,7 +56,7 @@ final class Linking {
   }
 
   /**
-   * Links another region to a head, for leases; null when that worked.
+   * Links another region to a head, for leases. Returns null when that worked.
    *
    * @param mayMake whether to make a file, if there is none
    */
@@ -65,8 +66,8 @@ final class Linking {
   }
 
   /**
-   * Links another region to a head, whose beginning is reserved for the live objects in {@code
-   * victim}; null when that worked. The cleaner may take every file.
+   * Links another region to a head, and reserves its beginning for the live objects in {@code
+   * victim}. Returns null when that worked. The cleaner may take every spare file.
    */
   LeaseResult linkForCopies(Region victim, long copiesEnd) {
     return link(victim.head(), victim, copiesEnd, 0, true);
@@ -103,12 +104,15 @@ final class Linking {
     }
   }
 
-  /** Gives a file the header and the name of the next generation, which is then used up. */
+  /**
+   * Gives a file the header and the name of the next generation. This generation is then used up.
+   */
   private Region named(SpareFiles.Spare spare, int slot, int head, int index) throws IOException {
     table.storeNextGeneration(generation + 1);
     int its = generation++;
     PersistentMemory memory = spare.memory();
-    // The first object's place tells whether a region was ever linked, so it is emptied first.
+    // The place of the first object shows whether the file's region was ever linked, so it is
+    // emptied first.
     if (memory.segment().get(HeaderFields.LONG, Region.HEADER_BYTES) != 0) {
       memory.putLongRelease(Region.HEADER_BYTES, 0);
       memory.flush(Region.HEADER_BYTES, Long.BYTES);
@@ -166,7 +170,7 @@ final class Linking {
     linked.list();
   }
 
-  /** Tells the listeners of a region, unless all of them were told. */
+  /** Calls the listeners for a region, unless all of them were called. */
   void announce(RegionState state) {
     if (!state.announced) {
       for (LinkListener listener : listeners) {

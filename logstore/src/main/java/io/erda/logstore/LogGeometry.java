@@ -1,8 +1,8 @@
 package io.erda.logstore;
 
 /**
- * The sizes of a log. All but the last two are fixed when a store is created; the last two change
- * with its capacity.
+ * The sizes of a log. All components but the last two are fixed when a store is created; the last
+ * two change with its capacity.
  *
  * @param heads 1…256
  * @param regionBytes a power of two, 64 KiB … 1 GiB
@@ -46,17 +46,23 @@ public record LogGeometry(
     }
   }
 
-  /** The sizes of a log whose capacity is that of its creation. */
+  /** Makes the sizes of a log whose capacity was not changed since its creation. */
   public LogGeometry(int heads, long regionBytes, int segmentBytes, int regionsMax) {
     this(heads, regionBytes, segmentBytes, regionsMax, 0);
   }
 
-  /** The same log when another number of regions may be linked; its table never gets shorter. */
+  /**
+   * Returns the sizes of the same log when another number of regions may be linked. The region
+   * table never becomes shorter.
+   */
   public LogGeometry withRegionsMax(int regions) {
     return new LogGeometry(heads, regionBytes, segmentBytes, regions, Math.max(slots(), regions));
   }
 
-  /** Records of the region table: as many as regions, or more where more were allowed before. */
+  /**
+   * Returns the number of records of the region table: the number of regions, or more when more
+   * regions were allowed before.
+   */
   public int slots() {
     return resizedSlots == 0 ? regionsMax : resizedSlots;
   }
@@ -73,13 +79,14 @@ public record LogGeometry(
 
   /**
    * Index of the region that holds an offset (8-byte units, not negative) along a head's regions.
-   * Sizes are powers of two: a shift, no division, because every get and put comes here.
+   * The sizes are powers of two so that this is a shift and no division, because every get and put
+   * calls it.
    */
   public int regionIndex(int offset) {
     return (int) (((long) offset << 3) >>> Long.numberOfTrailingZeros(regionBytes));
   }
 
-  /** The bits of an offset that say in which region it lies. */
+  /** Returns the bits of an offset that select the region. */
   public int regionMask() {
     return Integer.MAX_VALUE & -offset(1, 0);
   }
@@ -95,8 +102,9 @@ public record LogGeometry(
   }
 
   /**
-   * Bytes from a place to the end of its segment: the most an object there may take. The place
-   * behind a segment's last byte belongs to the next segment.
+   * Returns the number of bytes from a place to the end of its segment, which is the most that an
+   * object at that place may take. The place after the last byte of a segment belongs to the next
+   * segment.
    */
   public long room(long place) {
     return segmentBytes - (place & (segmentBytes - 1));
@@ -108,22 +116,29 @@ public record LogGeometry(
   }
 
   /**
-   * The place of an object that is put behind {@code place}: there, or at the beginning of the next
-   * segment when the rest of this one is too short.
+   * Returns the place of an object that is put at or after {@code place}: at {@code place}, or at
+   * the beginning of the next segment when the rest of this segment is too short.
    *
-   * <p>Objects that are packed so never need more room when some of them are left out, or when they
-   * begin earlier: by induction, the end of those packed so far is never later.
+   * <p>Objects that are packed in this way never need more room when some of them are left out, or
+   * when they begin at a lower place: by induction, the end of the objects packed so far is never
+   * higher.
    */
   public long placeBehind(long place, int padded) {
     return room(place) < padded ? segmentEnd(place) : place;
   }
 
-  /** The longest object, bytes: it fits behind the region header in the first segment. */
+  /**
+   * Returns the length of the longest object in bytes: it fits into the first segment after the
+   * region header.
+   */
   public int objectBytesMax() {
     return segmentBytes - Region.HEADER_BYTES;
   }
 
-  /** The longest key of such a store, bytes: that of a message, or half of the longest object. */
+  /**
+   * Returns the length of the longest key of such a store in bytes: that of a message, or half of
+   * the longest object.
+   */
   public int keyBytesMax(int messageMax) {
     return Math.min(messageMax, objectBytesMax() / 2);
   }

@@ -27,13 +27,13 @@ final class LogOpening {
   private final LinkedRegions linked;
   private final List<String> notes = new ArrayList<>();
 
-  /** All generations so far are below this one. */
+  /** A generation above all generations so far. */
   private int nextGeneration;
 
   private CopySpace interrupted;
 
   /**
-   * @param linked gets the regions; none is linked yet
+   * @param linked receives the regions; no region is linked yet
    */
   LogOpening(
       MemoryDirectory directory,
@@ -54,7 +54,7 @@ final class LogOpening {
     removeUnnamed();
   }
 
-  /** Sentences about the findings and repairs. */
+  /** Returns sentences about the findings and repairs. */
   List<String> notes() {
     return notes;
   }
@@ -82,7 +82,7 @@ final class LogOpening {
     findInterrupted();
   }
 
-  /** Removes the files and the records of retired regions, which no client can reach. */
+  /** Removes the files and the records of retired regions, which no client can access. */
   private void finishRetirements(long[] linkWords) throws IOException {
     int finished = 0;
     for (int slot = 0; slot < linkWords.length; slot++) {
@@ -99,7 +99,10 @@ final class LogOpening {
     }
   }
 
-  /** Removes the name first, durably: a file with objects that no record names would be damage. */
+  /**
+   * Removes a file, durably, before its record is removed, because a file with objects that no
+   * record names would count as damage.
+   */
   private void removeFile(int slot, int itsGeneration) throws IOException {
     directory.delete(LogFiles.region(slot, itsGeneration));
     directory.sync();
@@ -242,10 +245,11 @@ final class LogOpening {
   }
 
   /**
-   * An interrupted linking handed nothing out, and its first object's place is empty even in a file
-   * that is used again. A file with objects was linked once: then its record got lost, and the file
-   * must not be removed. The first place may be empty in such a file too, when the client that had
-   * it died, so every place is looked at.
+   * Throws when space in a file without a record was ever handed out. An interrupted linking has
+   * handed out no space, and the place of the first object is empty even in a reused file. A file
+   * with objects was linked, so its record was lost, and the file must not be removed. The first
+   * place may be empty in such a file, too, when the client that had leased it died, so every place
+   * is checked.
    */
   private void requireNeverHandedOut(String name) throws IOException {
     try (PersistentMemory memory = directory.open(name)) {
@@ -257,7 +261,7 @@ final class LogOpening {
             name + " holds objects, and no record of the region table names it");
       }
     } catch (NotAMemoryException e) {
-      // It is too short to be opened, because a kill interrupted its making.
+      // The file is too short to be opened, because a kill interrupted its creation.
     }
   }
 }

@@ -4,9 +4,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.UUID;
 
 /**
- * The parts of a log's files for a process that only reads them: where the link word of each slot
- * lies in the region table, its fields, and whether the headers are those of one store. {@code
- * FORMAT.md} has the bytes, and the order in which the server stores them.
+ * The parts of a log's files for a process that only reads them: the place and the fields of the
+ * link word of each slot in the region table, and the check that headers belong to one store.
+ * {@code FORMAT.md} has the bytes, and the order in which the server stores them.
  */
 public final class LogReading {
   /** Bytes of the headers of region table and region that are checked here. */
@@ -23,7 +23,8 @@ public final class LogReading {
   }
 
   /**
-   * Whether a link word says that a region is linked: false for a free slot and a retired region.
+   * Whether a link word says that a region is linked. It is false for a free slot and for a retired
+   * region.
    */
   public static boolean isLinked(long linkWord) {
     return RegionTable.state(linkWord) == RegionTable.STATE_LINKED;
@@ -43,19 +44,19 @@ public final class LogReading {
   }
 
   /**
-   * Requires the first {@link #HEADER_BYTES} of the region table of a store.
+   * Checks the first {@link #HEADER_BYTES} of the region table of a store.
    *
-   * @throws DamagedLogException when they are something else
+   * @throws DamagedLogException when they are not the header of this store's table
    */
   public static void checkTable(MemorySegment header, LogGeometry geometry, UUID store) {
     RegionTable.checkHeader(header, geometry, store);
   }
 
   /**
-   * Requires the first {@link #HEADER_BYTES} of the region that a link word is about.
+   * Checks the first {@link #HEADER_BYTES} of the region that a link word names.
    *
-   * @param bytes of the region's file
-   * @throws DamagedLogException when they are something else
+   * @param bytes the length of the region's file
+   * @throws DamagedLogException when they are not the header of this region
    */
   public static void checkRegion(
       MemorySegment header, long bytes, LogGeometry geometry, UUID store, int slot, long linkWord) {

@@ -14,26 +14,27 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * The log: hands out extents of the heads' regions to writers, and keeps the marks that recovery
- * looks between (Erda paper, sections 3.2.1 and 4.1). See {@code FORMAT.md}. The server's side and
- * the only writer of the region table. One thread. Owns the memories it opens; the directory must
- * be locked by the caller and stay open.
+ * The log: it hands out extents of the heads' regions to writers, and keeps the marks between which
+ * recovery scans (Erda paper, sections 3.2.1 and 4.1). See {@code FORMAT.md}. Only the server uses
+ * it, and it is the only writer of the region table. One thread. Owns the memories it opens; the
+ * directory must be locked by the caller and stay open.
  *
  * <p>Life: {@link #create} → use; or {@link #open} → {@link #scan}, decide, {@link #closeMarks} →
  * use; at the end {@link #close}.
  *
- * <p>Parts: {@link LinkedRegions} knows which regions there are, {@link FileSupply} keeps files for
- * more of them, {@link CleaningSpace} is the cleaner's. Inside, {@link LogOpening} opens, {@link
- * Linking} links and retires regions, and {@link WaterMarks} keeps the marks.
+ * <p>Parts: {@link LinkedRegions} has the regions that exist, {@link FileSupply} has files for
+ * further regions, and {@link CleaningSpace} is for the cleaner. Internally, {@link LogOpening}
+ * opens the log, {@link Linking} links and retires regions, and {@link WaterMarks} maintains the
+ * marks.
  *
  * <p>Names in the directory: {@code regions} (the region table), {@code region-SLOT-GENERATION},
  * and those of {@link SpareFiles}.
  *
- * <p><b>Open extents</b> hold at most 1/16 of the capacity ({@link #openBytesMax}): that bounds the
- * holes that dying clients leave. It limits only the bytes beyond the least that was asked: a
- * client that needs one object gets room for it while there is any, since otherwise clients that
- * keep their extents unused would stop the puts of others. The caller bounds the bytes that one
- * client holds, and ends unused extents soon while more than that is open.
+ * <p><b>Open extents</b> hold at most 1/16 of the capacity ({@link #openBytesMax}), which bounds
+ * the holes that dying clients leave. The bound applies only to bytes that a lease grants beyond
+ * its minimum: a client that needs one object gets room for it while there is any, since otherwise
+ * clients that keep their extents unused would stop the puts of others. The caller bounds the bytes
+ * that one client holds, and ends unused extents soon while open extents exceed the bound.
  */
 public final class LogStore implements AutoCloseable {
   private static final int OPEN_SHARE = 16;
@@ -71,8 +72,8 @@ public final class LogStore implements AutoCloseable {
   }
 
   /**
-   * Formats an empty log, durably. No region is linked yet. Leftovers of an interrupted creation
-   * are replaced: the caller knows that no store is there.
+   * Formats an empty log, durably. No region is linked yet. Files of an interrupted creation are
+   * replaced. REQUIRES: the directory contains no store.
    *
    * @throws OutOfSpaceException when there is no room for the region table
    */
@@ -97,8 +98,8 @@ public final class LogStore implements AutoCloseable {
 
   /**
    * Opens a log: maps every linked region and checks its header; removes region files that no
-   * record names. Looks at nothing else, so it is quick however much is stored. Between the water
-   * marks nothing is decided yet: see {@link #scan} and {@link #closeMarks}.
+   * record names. Reads nothing else, so it is quick however much is stored. Objects between the
+   * water marks are not decided yet: see {@link #scan} and {@link #closeMarks}.
    *
    * @throws DamagedLogException when table or headers are not what this version writes for this
    *     store
@@ -109,9 +110,9 @@ public final class LogStore implements AutoCloseable {
   }
 
   /**
-   * As above.
+   * Opens a log as {@link #open(MemoryDirectory, LogGeometry, UUID)} does.
    *
-   * @param leftovers removes files that are needed no more, and has the directory
+   * @param leftovers removes files that are no longer needed, and has the directory
    */
   public static LogStore open(Leftovers leftovers, LogGeometry geometry, UUID store)
       throws IOException {
@@ -145,9 +146,9 @@ public final class LogStore implements AutoCloseable {
 
   /**
    * Lengthens the region table of a log that is not open to as many records as a geometry has
-   * slots. Nothing else of it changes, so it is the table of the former geometry too.
+   * slots. Nothing else of the table changes, so it is also valid for the former geometry.
    *
-   * @throws OutOfSpaceException when there is no room for them
+   * @throws OutOfSpaceException when there is no room for the records
    */
   public static void makeSlots(MemoryDirectory directory, LogGeometry geometry) throws IOException {
     long length;
@@ -160,10 +161,10 @@ public final class LogStore implements AutoCloseable {
   }
 
   /**
-   * The fewest regions to which a log that is not open may be limited: those that it has, one for
-   * each head that has none, and one that a cleaning copies to.
+   * Returns the least number of regions to which a log that is not open may be limited: the linked
+   * regions, one for each head without a region, and one for the copies of a cleaning.
    *
-   * @throws DamagedLogException when its region table is too short
+   * @throws DamagedLogException when the region table is too short
    */
   public static int regionsNeeded(MemoryDirectory directory, LogGeometry geometry)
       throws IOException {
@@ -227,27 +228,28 @@ public final class LogStore implements AutoCloseable {
 
   /**
    * Hands out space of a head: at least {@code bytesMin} (padded) in one segment, {@code
-   * bytesWanted} if it is at hand. Links another region when it must. The high-water mark above it
-   * is durable when this returns. The end of a segment is skipped when it is too short.
+   * bytesWanted} if it is at hand. Links another region when the head's newest one has too little
+   * room. When this returns, a high-water mark at or above the end of the space is durable. The end
+   * of a segment is skipped when it is too short.
    *
-   * <p>After {@code DiskFull} the next call tries again, which costs an allocation of a whole
-   * region that fails: don't call in a loop. After {@code NotReady} call again when {@link
-   * FileSupply#count} or {@link FileSupply#failures} has changed.
+   * <p>After {@code DiskFull} the next call tries again, and the failing allocation of a whole
+   * region is expensive, so do not call this in a loop. After {@code NotReady} call again when
+   * {@link FileSupply#count} or {@link FileSupply#failures} has changed.
    *
    * @param bytesMin 1 to {@link LogGeometry#objectBytesMax()}
-   * @param bytesWanted granted while open extents hold less than {@link #openBytesMax()}; less than
-   *     {@code bytesMin} counts as that
+   * @param bytesWanted granted while open extents hold less than {@link #openBytesMax()}; a number
+   *     less than {@code bytesMin} counts as {@code bytesMin}
    * @throws IllegalStateException between {@link #open} and {@link #closeMarks}
-   * @throws UncheckedIOException when the directory fails while a file that was made gets its name;
-   *     the log stays as it was
+   * @throws UncheckedIOException when the directory fails while a new file gets its name; the log
+   *     is unchanged
    */
   public LeaseResult lease(int head, int bytesMin, int bytesWanted) {
     return lease(head, bytesMin, bytesWanted, true);
   }
 
   /**
-   * The same without making a file. So it may be called in a loop after {@code DiskFull}, until
-   * there is a spare file.
+   * As {@link #lease}, without making a file. So this may be called in a loop after {@code
+   * DiskFull}, until there is a spare file.
    */
   public LeaseResult leaseAtHand(int head, int bytesMin, int bytesWanted) {
     return lease(head, bytesMin, bytesWanted, false);
@@ -279,7 +281,8 @@ public final class LogStore implements AutoCloseable {
   }
 
   /**
-   * The first place at or behind the point of appending with {@code bytes} in one segment, or −1.
+   * Returns the first place at or after the point of appending with {@code bytes} in one segment,
+   * or −1.
    */
   private long placeFor(RegionState state, int bytes) {
     long place = state.append;
@@ -309,13 +312,13 @@ public final class LogStore implements AutoCloseable {
   }
 
   /**
-   * Says that everything in {@code extent} before {@code place} is committed and durable, or will
-   * never be written. Cheap; the low-water mark follows lazily.
+   * Notes that each object in {@code extent} before {@code place} is committed and durable, or
+   * never will be. This is cheap; the low-water mark is stored later.
    *
-   * @param place in the region, not beyond the extent's end; one that was settled before changes
-   *     nothing
-   * @throws IllegalStateException when the extent was ended: nothing may be committed in it,
-   *     because recovery may not look there any more
+   * @param place a place in the region, not beyond the end of the extent; a place that was settled
+   *     before changes nothing
+   * @throws IllegalStateException when the extent was ended; no object may be committed in it any
+   *     more, because recovery may not scan it
    */
   public void settle(Extent extent, long place) {
     if (!extent.open()) {
@@ -330,7 +333,10 @@ public final class LogStore implements AutoCloseable {
     }
   }
 
-  /** Ends an extent: its unpublished parts are a hole for good. Has no effect on an ended one. */
+  /**
+   * Ends an extent. Its unpublished parts are a hole from then on. Has no effect on an extent that
+   * was ended.
+   */
   public void end(Extent extent) {
     if (!extent.open()) {
       return;
@@ -346,8 +352,8 @@ public final class LogStore implements AutoCloseable {
   }
 
   /**
-   * Stores every low-water mark that moved, flushed, not drained. For when the server is idle: the
-   * next recovery then has less to look at.
+   * Stores every low-water mark that moved, flushed but not drained. An idle server calls it, so
+   * that the next recovery has less to scan.
    */
   public void storeLowMarks() {
     life.requireInUse();
@@ -355,20 +361,22 @@ public final class LogStore implements AutoCloseable {
   }
 
   /**
-   * Walks [low, high) of every region, by head and index, rising. Returns bytes looked at. Every
-   * 8-byte place is looked at, also inside objects that were found, and an object never counts that
-   * reaches beyond its segment or the high-water mark. A copy space of the cleaner's is skipped: no
-   * pending word names a place there. The time is bounded by the bytes, whatever clients wrote
-   * there; memory beside is 1.5 times the longest range in one segment.
+   * Scans [low, high) of every region, by head and index, at rising places. Returns the number of
+   * bytes scanned. Every 8-byte place is checked, also inside objects that were found; an object
+   * that reaches beyond its segment or the high-water mark never counts. A copy space of the
+   * cleaner is skipped, because no pending word names a place there. The time is proportional to
+   * the bytes, whatever clients have written there. The additional memory is 1.5 times the longest
+   * range in one segment.
    */
   public long scan(ObjectVisitor visitor) {
     return new RecoveryScan(linked, visitor).scan();
   }
 
   /**
-   * Closes the marks of every region at high, durably: what is below is never handed out again in
-   * this generation. REQUIRES: the caller's decisions about the objects that {@link #scan} found
-   * are durable. May be interrupted and repeated; does nothing in a log that is in use.
+   * Closes the marks of every region at the high-water mark, durably. The space below is never
+   * handed out again in this generation. REQUIRES: the caller's decisions about the objects that
+   * {@link #scan} found are durable. May be interrupted and repeated; does nothing in a log that is
+   * in use.
    */
   public void closeMarks() {
     if (life.recovering()) {
@@ -377,7 +385,7 @@ public final class LogStore implements AutoCloseable {
     }
   }
 
-  /** The bytes in open extents from which on leases get no more than their minimum. */
+  /** Returns the number of bytes in open extents above which leases get only their minimum. */
   public long openBytesMax() {
     return openBytesMax;
   }
@@ -387,7 +395,7 @@ public final class LogStore implements AutoCloseable {
     return openBytes;
   }
 
-  /** Bytes handed out and capacity, over all regions. */
+  /** Returns the bytes that were handed out, and the capacity, of all regions. */
   public Usage usage() {
     long used = 0;
     for (Region region : linked.regions()) {
@@ -402,20 +410,20 @@ public final class LogStore implements AutoCloseable {
   }
 
   /**
-   * How full the log is.
+   * The bytes of the log by their use.
    *
-   * @param linkedBytes of linked regions
-   * @param usedBytes below the points of appending, holes and region headers too
-   * @param openBytes in open extents, their settled parts too
-   * @param capacityBytes that may be linked at most
+   * @param linkedBytes bytes of linked regions
+   * @param usedBytes bytes below the points of appending, including holes and region headers
+   * @param openBytes bytes in open extents, including their settled parts
+   * @param capacityBytes the most bytes that may be linked
    */
   public record Usage(
       long linkedBytes, long usedBytes, long openBytes, long capacityBytes, int openExtents) {}
 
   /**
-   * Stores the marks as they are, durably, and releases the memories. Leased space stays below the
-   * high-water mark; the rest is given back, so a restart in order costs no space. Between {@link
-   * #open} and {@link #closeMarks} it stores nothing. Closing again has no effect.
+   * Stores the present marks, durably, and releases the memories. Leased space stays below the
+   * high-water mark; the rest is given back, so that an orderly restart costs no space. Between
+   * {@link #open} and {@link #closeMarks} this stores nothing. Closing again has no effect.
    */
   @Override
   public void close() {
@@ -423,9 +431,9 @@ public final class LogStore implements AutoCloseable {
   }
 
   /**
-   * Closes.
+   * Closes the log.
    *
-   * @param inOrder false: stores nothing, so that the next opening recovers as after a kill
+   * @param inOrder false to store nothing, so that the next opening recovers as after a kill
    */
   public void close(boolean inOrder) {
     if (life.closed()) {

@@ -10,12 +10,12 @@ import java.util.zip.CRC32C;
  * Computes object checksums in one range of memory of less than 2 GiB: native, mapped, or a heap
  * {@code byte[]}. One thread; allocates nothing after construction.
  *
- * <p>A call for 1 KiB takes some 20 ns; in memory of a shared arena some 10 ns more, because the
- * buffer keeps the arena from closing meanwhile. Buffers of a hot path should be of the automatic
- * or the global arena.
+ * <p>A call for 1 KiB takes some 20 ns. In memory of a shared arena it takes some 10 ns more,
+ * because the buffer prevents the arena from closing during the call. So buffers of a hot path
+ * should belong to the automatic or the global arena.
  *
- * <p>Borrows the memory. Other threads and processes may store to it meanwhile: the answer is then
- * of one moment or of none, but no load leaves the bounds.
+ * <p>Borrows the memory. Other threads and processes may store to it during a call. Then the result
+ * may not belong to any single moment, but no load leaves the bounds.
  */
 public final class ObjectChecksum {
   private static final int PAGE_BYTES = 4096;
@@ -25,7 +25,7 @@ public final class ObjectChecksum {
   private final CRC32C crc = new CRC32C();
   private final MemoryGuard faults = new MemoryGuard();
 
-  /** Kept so that the loads that touch pages are not left out. */
+  /** The loaded bytes; stored so that the compiler does not remove the loads that touch pages. */
   @SuppressWarnings("unused")
   private int touched;
 
@@ -62,17 +62,18 @@ public final class ObjectChecksum {
   }
 
   /**
-   * Bytes, without padding, of the whole object that was written for this position and lies at
-   * {@code base} in at most {@code room} bytes; 0 when there is none.
+   * Returns the length, without padding, of the whole object that was written for this position and
+   * lies at {@code base} in at most {@code room} bytes; 0 when there is no such object.
    *
-   * @throws InternalError when the memory is a file's that was shortened, see {@link MemoryGuard}
+   * @throws InternalError when the memory belongs to a file that was shortened, see {@link
+   *     MemoryGuard}
    */
   public int validBytes(long base, long room, int positionMix) {
     if (room < ObjectLayout.BYTES_MIN) {
       return 0;
     }
-    // Each field is loaded once, so that a store of another process meanwhile can make the answer
-    // outdated, but no load goes out of bounds.
+    // Each field is loaded once, so that a store of another process can make the result outdated,
+    // but no load goes out of bounds.
     long word = ObjectLayout.firstWord(memory, base);
     int bytes = ObjectLayout.plausibleBytes(word, ObjectLayout.keyLength(memory, base), room);
     touch(base, bytes);
@@ -82,7 +83,10 @@ public final class ObjectChecksum {
         : 0;
   }
 
-  /** Loads a byte of each page: the checksum's instructions must not meet a missing page. */
+  /**
+   * Loads a byte of each page, because the instructions of the checksum must not meet a missing
+   * page.
+   */
   private void touch(long base, int bytes) {
     int seen = 0;
     for (long at = PAGE_BYTES; at < bytes; at += PAGE_BYTES) {
@@ -92,13 +96,13 @@ public final class ObjectChecksum {
   }
 
   /**
-   * A position's part of the checksum: a copy of an object elsewhere, or in another generation, is
-   * not valid.
+   * Returns the part of the checksum that depends on the position, which makes a copy of an object
+   * at another place, or in another generation, invalid.
    *
-   * <p>Each step is a bijection of 32 bits. So two generations never have the same mix at one
-   * offset, and two offsets never have the same mix in one generation: an object that a region's
-   * former life left at a place is invalid by construction, not by luck. Between unrelated
-   * positions the chance is 2⁻³².
+   * <p>Each step is a bijection of 32 bits. So two generations never have the same mix at the same
+   * offset, and two offsets never have the same mix in the same generation. An object that an
+   * earlier generation of a region has left at a place is therefore certainly invalid. For
+   * unrelated positions the probability of equal mixes is 2⁻³².
    *
    * @param generation of the region; it belongs to one head and is never repeated in a store
    * @param offset 8-byte units along the head's regions

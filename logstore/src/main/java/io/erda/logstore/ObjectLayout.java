@@ -16,9 +16,10 @@ import java.nio.ByteOrder;
  *  10   key, then value, then zeros to a multiple of 8 (not covered by the checksum)
  * </pre>
  *
- * A tombstone has no value. The position mix covers head, region generation and offset, so that an
- * old object in a reused region never passes for a new one. All zeros is never valid, because the
- * key length is then 0. Static access over any {@link MemorySegment}; little-endian, unaligned.
+ * A tombstone has no value. The position mix depends on the head, the region generation and the
+ * offset, so that an old object in a reused region is never taken for a new one. All zeros are
+ * never a valid object, because the key length is then 0. The methods access any {@link
+ * MemorySegment}, little-endian and unaligned.
  */
 public final class ObjectLayout {
   public static final int CHECKSUM_OFFSET = 0;
@@ -98,7 +99,7 @@ public final class ObjectLayout {
     return memory.get(INT, base + VALUE_LENGTH_OFFSET) & VALUE_BYTES_MAX;
   }
 
-  /** Says whether a {@link #firstWord} is a tombstone's. */
+  /** Whether a {@link #firstWord} is that of a tombstone. */
   public static boolean tombstone(long firstWord) {
     return (firstWord >>> 32 & DELETE_TAG) != 0;
   }
@@ -108,8 +109,8 @@ public final class ObjectLayout {
   }
 
   /**
-   * Whether the header could be an object's that has {@code room} bytes at most; says nothing about
-   * the checksum.
+   * Whether the header could be that of an object of at most {@code room} bytes. Does not check the
+   * checksum.
    */
   public static boolean plausible(MemorySegment memory, long base, long room) {
     return room >= BYTES_MIN
@@ -117,8 +118,8 @@ public final class ObjectLayout {
   }
 
   /**
-   * {@link #bytes} of an object, or 0 when these can't be an object's fields that has {@code room}
-   * bytes at most.
+   * Returns {@link #bytes} of an object, or 0 when these can't be the fields of an object of at
+   * most {@code room} bytes.
    *
    * @param word the first eight bytes of the header
    */
@@ -135,8 +136,8 @@ public final class ObjectLayout {
   }
 
   /**
-   * Whether the object at {@code base} has this key. The object was validated before: its key lies
-   * inside {@code memory}.
+   * Whether the object at {@code base} has this key. REQUIRES: the object was validated, so that
+   * its key lies inside {@code memory}.
    */
   public static boolean keyEquals(
       MemorySegment memory, long base, MemorySegment key, long keyOffset, int keyLength) {

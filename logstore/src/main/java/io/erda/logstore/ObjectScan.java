@@ -5,19 +5,19 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Finds whole objects in a range of a segment, whatever the range holds, in time proportional to
- * its length.
+ * Finds whole objects in a range of a segment, in time proportional to the length of the range,
+ * whatever bytes it contains.
  *
- * <p>Each 8-byte place is looked at, also those inside an object that was found: clients wrote
- * these bytes, and a half-written or forged object must not hide a whole one behind it. So one
- * range can hold a header with a long length at each place, and a checksum computed over each of
- * them would cost the square of the length. Instead the CRC of every prefix is computed once
- * (CRC32C without its inversions is linear: the CRC of [a, b) is that of [0, b) xor that of [0, a)
- * moved on by b − a zero bytes) and each place then costs at most three multiplications modulo the
- * polynomial.
+ * <p>Each 8-byte place is checked, also those inside an object that was found: clients wrote these
+ * bytes, and a half-written or forged object must not hide a whole object after it. So a range can
+ * have a header with a long length at each place, and computing the checksum of each of them
+ * separately would take time proportional to the square of the length. Instead the CRC of every
+ * prefix is computed once (CRC32C without its inversions is linear: the CRC of [a, b) is that of
+ * [0, b) xor that of [0, a) moved on by b − a zero bytes) and each place then costs at most three
+ * multiplications modulo the polynomial.
  *
  * <p>Works on a copy of the range: plain arrays are fast even in interpreted code, and a writer
- * that still runs can't change words between two checks of them. One thread; keeps its arrays, 12
+ * that still runs can't change a word between two checks of it. One thread; keeps its arrays, 12
  * bytes for each 8-byte place of the longest range.
  */
 final class ObjectScan {
@@ -78,7 +78,10 @@ final class ObjectScan {
     }
   }
 
-  /** The first place at or behind {@code i} whose header could be an object's, or {@code count}. */
+  /**
+   * Returns the first place at or after {@code i} whose header could be that of an object, or
+   * {@code count}.
+   */
   private int plausible(int i, int count) {
     while (i < count && plausibleBytes(i, count) == 0) {
       i++;
@@ -96,7 +99,10 @@ final class ObjectScan {
         : ObjectLayout.plausibleBytes(words[i], keyLength, (long) (count - i) << 3);
   }
 
-  /** Begins at place {@code begin}: no object lies before it, so that prefix counts as empty. */
+  /**
+   * Computes the prefixes from place {@code begin} on. No object lies before it, so the prefix up
+   * to there counts as empty.
+   */
   private void computePrefixes(int begin, int count) {
     int crc = 0;
     prefixes[begin] = 0;

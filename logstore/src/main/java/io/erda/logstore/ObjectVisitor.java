@@ -3,8 +3,9 @@ package io.erda.logstore;
 /** Visits the whole objects that a walk over the log finds. */
 public interface ObjectVisitor {
   /**
-   * A whole object at a place. It may lie inside another's value, where a client wrote it on
-   * purpose; so a find counts only if the word of its key names exactly this place.
+   * Called for a whole object at a place. The object may lie inside the value of another object,
+   * where a client wrote it on purpose. So it counts only if the word of its key names exactly this
+   * place.
    *
    * @param offset 8-byte units along the head's regions
    * @param bytes of header, key and value, without padding

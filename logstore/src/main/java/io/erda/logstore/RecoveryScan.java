@@ -1,6 +1,6 @@
 package io.erda.logstore;
 
-/** Looks for the objects between the water marks, which recovery decides on. */
+/** Scans for the objects between the water marks, about which recovery decides. */
 final class RecoveryScan {
   private final LinkedRegions linked;
   private final ObjectVisitor visitor;

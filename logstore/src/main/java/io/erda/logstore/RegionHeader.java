@@ -64,10 +64,11 @@ final class RegionHeader {
   }
 
   /**
-   * The same.
+   * Requires the header that {@link #format} stores, in memory that may hold only part of the
+   * region.
    *
-   * @param memory at least the header
-   * @param bytes of the region
+   * @param memory the beginning of the region, at least its header
+   * @param bytes the length of the region
    */
   static void check(
       MemorySegment memory,

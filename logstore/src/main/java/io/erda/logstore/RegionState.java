@@ -1,22 +1,22 @@
 package io.erda.logstore;
 
 /**
- * The server's state of a linked region beside its bytes: where it appends, the marks as stored,
- * the open extents by place.
+ * What the server knows of a linked region besides its bytes: the place where the region appends,
+ * the marks as stored, and the open extents by place.
  *
- * <p>Extents are handed out at rising places and are disjoint, so the list is in order by appending
- * to it, and the first open one's settled place is the least of all: settling and ending cost the
- * same with one open extent and with thousands.
+ * <p>Extents are handed out at rising places and are disjoint. So each new extent goes to the end
+ * of the list, and the first open extent has the least settled place. Settling and ending an extent
+ * cost the same with one open extent and with thousands.
  */
 final class RegionState {
   final Region region;
 
-  /** Nothing at or above this place was handed out. */
+  /** The place where the region appends. No space at or above it was handed out. */
   long append;
 
   /**
-   * The high-water mark as stored and durable; at least {@link #append}, except that a sealed
-   * region's rest has no mark.
+   * The high-water mark as stored and durable. It is at least {@link #append}, except in a sealed
+   * region, where {@link #append} is the region's end and the mark stays where it was.
    */
   long high;
 
@@ -24,8 +24,8 @@ final class RegionState {
   long low;
 
   /**
-   * The copy space that the cleaner copies into, as stored; empty when the end is not beyond the
-   * beginning. Recovery has nothing to look for in it.
+   * The copy space of the cleaner, as stored; it is empty when its end is not beyond its beginning.
+   * Recovery does not scan it.
    */
   long copiesBegin;
 
@@ -79,8 +79,8 @@ final class RegionState {
   }
 
   /**
-   * Where the low-water mark may stand: below, everything is committed and durable, or never will
-   * be.
+   * The place to which the low-water mark may rise: each object below it is committed and durable,
+   * or never will be.
    */
   long settled() {
     return Math.min(first == null ? append : first.settled(), high);

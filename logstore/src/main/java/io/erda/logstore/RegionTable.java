@@ -15,7 +15,7 @@ import java.util.UUID;
  *  12  CRC32C of bytes 0 … 63, this     4          8  high-water mark      8  place in the region, bytes
  *      field as 0                                 16  low-water mark       8  the same
  *  16  store UUID, high half           8         24  copies end           8  a cleaner's copies; 0: none
- *  24  store UUID, low half            8         32  copies begin         8  below, places were named
+ *  24  store UUID, low half            8         32  copies begin         8  first unnamed place
  *  32  heads                            4         40  cleaning word        8  the victim's generation
  *  36  segment bytes                    4         48  0                    16
  *  40  region bytes                     8        link word, 0 while the slot is free:
@@ -34,10 +34,10 @@ final class RegionTable {
   static final int LAYOUT_VERSION = 1;
   static final long MAGIC = 0x5467_6F4C_6164_7245L;
 
-  /** A region is linked. Differs from 0 and from the other state in many bits. */
+  /** A region is linked. The value differs from 0 and from the other state in many bits. */
   static final int STATE_LINKED = 0xA5;
 
-  /** Nobody can reach the region any more; its file is being removed. */
+  /** The region is retired: no client can access it any more, and its file is being removed. */
   static final int STATE_RETIRED = 0x5A;
 
   private static final int FIXED_BYTES = 64;
@@ -72,7 +72,7 @@ final class RegionTable {
     return memory;
   }
 
-  /** Stores header and first generation, durably; the memory is all zeros before. */
+  /** Stores the header and the first generation, durably. REQUIRES: the memory is all zeros. */
   void format(LogGeometry geometry, UUID store) {
     memory.put(0, header(geometry, store), 0, FIXED_BYTES);
     memory.flush(0, FIXED_BYTES);
@@ -107,8 +107,8 @@ final class RegionTable {
   }
 
   /**
-   * Whether a table has the records of a geometry and nothing behind them. Zeros may be there: a
-   * crash came after the table was made longer and before the superblock was stored.
+   * Whether a table has the records of a geometry, and only zeros after them. Zeros occur when a
+   * crash came after the table was lengthened and before the superblock was stored.
    */
   private static boolean isLongEnough(MemorySegment table, LogGeometry geometry) {
     long bytes = bytes(geometry);
@@ -165,7 +165,7 @@ final class RegionTable {
     return (long) ~generation << 32 | generation;
   }
 
-  /** Durable when it returns. */
+  /** Stores the next generation, durably. */
   void storeNextGeneration(int generation) {
     memory.putLongRelease(NEXT_GENERATION_OFFSET, nextGenerationWord(generation));
     memory.flush(NEXT_GENERATION_OFFSET, Long.BYTES);
@@ -236,8 +236,8 @@ final class RegionTable {
   }
 
   /**
-   * Generation of the region whose live objects go into the copy space; 0 when there is none, or
-   * the word is not whole.
+   * Returns the generation of the region whose live objects are copied into the copy space; 0 when
+   * there is none, or the word is invalid.
    */
   int cleaning(int slot) {
     long word = memory.segment().get(LONG, record(slot) + CLEANING_OFFSET);

@@ -14,13 +14,13 @@ import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 
 /**
- * Files that no region is linked to, for the next regions: made ahead of time, so that linking is a
- * header, a new name and a word; or left by regions that were cleaned, and whose pages are in
- * memory already.
+ * Files for the next regions, to which no region is linked. A file was either made before it is
+ * needed, so that linking only stores a header and a word and renames the file, or it belonged to a
+ * region that was cleaned, so that its pages are already in memory.
  *
- * <p>No record names a spare file, so opening removes those that a crash left. Names in the
- * directory: {@code spare-NUMBER} of those that were made, {@code left-GENERATION} of those that a
- * region left. Owns the memories it has. One thread.
+ * <p>No record names a spare file, so the opening removes spare files that a crash left. Names in
+ * the directory: {@code spare-NUMBER} for files that were made, {@code left-GENERATION} for files
+ * of regions that were cleaned. Owns the memories it has. One thread.
  */
 final class SpareFiles {
   /** The names of spare files. */
@@ -33,7 +33,10 @@ final class SpareFiles {
   private final long bytes;
   private final ArrayDeque<Spare> spares = new ArrayDeque<>();
 
-  /** Null: a file is made at once when it is needed. */
+  /**
+   * Wraps the creation of a file that is made in steps; null when a file is made at once when it is
+   * needed.
+   */
   private UnaryOperator<Creation> ahead;
 
   private Creation creation;
@@ -83,17 +86,17 @@ final class SpareFiles {
     return trouble;
   }
 
-  /** How often a file could not be made, mostly for lack of space. */
+  /** Returns how often a file could not be made, usually for lack of space. */
   long failures() {
     return failures;
   }
 
-  /** Why the last file that could not be made failed. */
+  /** Returns the reason of the last failure to make a file. */
   String failure() {
     return failure;
   }
 
-  /** The disk seems to have room again. */
+  /** Notes that the disk seems to have room again. */
   void mayHaveRoom() {
     failedLast = false;
   }
@@ -117,7 +120,8 @@ final class SpareFiles {
   }
 
   /**
-   * Begins to make a file, unless one is being made; makes it to the end where none are made ahead.
+   * Begins to make a file, unless one is being made. Makes it completely when files are not made in
+   * steps.
    */
   void make() throws IOException {
     if (creation == null) {
@@ -130,7 +134,10 @@ final class SpareFiles {
     }
   }
 
-  /** A file of an earlier server that could not be removed keeps its name. */
+  /**
+   * Returns a name that no file has: a file of an earlier server that could not be removed keeps
+   * its name.
+   */
   private String unusedName() {
     String name;
     do {
@@ -139,7 +146,7 @@ final class SpareFiles {
     return name;
   }
 
-  /** Says false when that can't be found out: the creation will fail then. */
+  /** Returns false when the directory can't tell, because then the creation fails. */
   private boolean isTaken(String name) {
     try {
       return directory.exists(name);
@@ -148,7 +155,7 @@ final class SpareFiles {
     }
   }
 
-  /** A step of making a file. Returns 0 when none is being made. */
+  /** Takes a step of making a file. Returns 0 when no file is being made. */
   int step() throws IOException {
     if (creation == null) {
       return 0;
@@ -163,7 +170,7 @@ final class SpareFiles {
         trouble = null;
       }
     } catch (IOException e) {
-      // Nothing depends on the file: another one will be tried.
+      // Nothing depends on the file; another one will be tried.
       failed(e);
     } finally {
       if (!goesOn) {
@@ -177,7 +184,8 @@ final class SpareFiles {
   /**
    * Notes why a file could not be made.
    *
-   * @throws UnwritableFileSystemException when that is the reason: no file can be made any more
+   * @throws UnwritableFileSystemException when the file system is read-only, so that no file can be
+   *     made any more
    */
   void failed(IOException why) throws UnwritableFileSystemException {
     if (why instanceof UnwritableFileSystemException e) {

@@ -1,14 +1,14 @@
 package io.erda.logstore;
 
 /**
- * Keeps the water marks of all regions, which recovery looks between. One thread.
+ * Maintains the water marks of all regions, between which recovery scans. One thread.
  *
  * <p>The high-water mark is durable before a place above it is handed out. The low-water mark
- * follows the committed and durable objects, is stored when it has moved on by 256 KiB or so, and
- * is not drained: a mark that is too low, because it was not stored yet or got lost, only makes
- * recovery look at more places. Recovery acts on an object only where its key's word names this
- * very place and is pending; the word says the same whichever mark led there. A mark must never be
- * too high; it is computed from durable objects, so it may become durable at any time.
+ * follows the committed and durable objects, is stored when it has moved by about 256 KiB, and is
+ * not drained. A mark that is too low, because it was not stored yet or was lost, only makes
+ * recovery scan more places. Recovery commits an object only if its key's word is pending and names
+ * exactly this place, and that does not depend on the mark. A mark must never be too high; it is
+ * computed from durable objects, so it may become durable at any time.
  */
 final class WaterMarks {
   /** How far ahead the high-water mark is stored. */
@@ -31,7 +31,7 @@ final class WaterMarks {
     this.lowStepBytes = Math.min(LOW_STEP_BYTES_MAX, highStepBytes);
   }
 
-  /** A high-water mark for everything below {@code end}. */
+  /** Returns the high-water mark to store for space up to {@code end}. */
   long stepAbove(long end) {
     return Math.min(regionBytes, (end + highStepBytes - 1) & -(long) highStepBytes);
   }
@@ -52,13 +52,16 @@ final class WaterMarks {
     state.high = high;
   }
 
-  /** Hands out no more space in a region: the rest of it is a hole. */
+  /** Seals a region: no more space in it is handed out, and its rest is a hole. */
   void seal(RegionState state) {
     state.append = regionBytes;
     lowMoved(state);
   }
 
-  /** Stores the low-water mark when it moved far enough, or to where it stays. */
+  /**
+   * Stores the low-water mark when it moved far enough, or to the place where it stays in a full
+   * region.
+   */
   void lowMoved(RegionState state) {
     long settled = state.settled();
     if (settled - state.low >= lowStepBytes
@@ -88,8 +91,8 @@ final class WaterMarks {
   }
 
   private void close(RegionState state) {
-    // Opening put the point of appending at high, and made high durable: low never overtakes it in
-    // what survives.
+    // The opening set the place of appending to the high-water mark, and made that mark durable. So
+    // a low-water mark that survives a power failure is never above the high-water mark.
     assert state.append >= state.high : state + " appends at " + state.append;
     storeLow(state, state.high);
   }

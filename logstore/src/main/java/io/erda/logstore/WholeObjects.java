@@ -4,9 +4,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * A walk over all whole objects that lie below the high-water marks of a log, one segment a step:
- * live ones, replaced ones, and those that were never published. In time proportional to the bytes,
- * whatever they are. Stores nothing. One thread, the log's.
+ * A walk over all whole objects below the high-water marks of a log, one segment in each step: live
+ * objects, replaced objects, and objects that were never published. The time is proportional to the
+ * number of bytes, whatever they contain. Stores nothing. One thread, the log's.
  */
 public final class WholeObjects {
   private final LinkedRegions linked;
@@ -28,7 +28,7 @@ public final class WholeObjects {
     this.regions = linked.regions();
   }
 
-  /** Bytes to look at in all. */
+  /** Returns the total number of bytes to scan. */
   public long bytes() {
     long bytes = 0;
     for (Region region : regions) {
@@ -37,12 +37,12 @@ public final class WholeObjects {
     return bytes;
   }
 
-  /** Bytes looked at so far. */
+  /** Returns the number of bytes scanned so far. */
   public long looked() {
     return looked;
   }
 
-  /** Looks at the rest of a segment. Returns whether there was one. */
+  /** Scans the rest of a segment. Returns whether there was one. */
   public boolean doWork() {
     while (at < regions.size() && place >= linked.highMark(regions.get(at))) {
       at++;

@@ -24,11 +24,11 @@ import java.util.random.RandomGenerator;
 /**
  * Memories of one test that crash. Each store of a word, each flush, drain, creation, deletion and
  * synchronisation is a step; before the step that {@link #crashAtStep} names, {@link Crash} is
- * thrown. Then {@link #processCrash} or {@link #powerFailure} says what is left.
+ * thrown. Then {@link #processCrash} or {@link #powerFailure} determines the bytes that remain.
  *
  * <p>A word that was stored and not flushed and drained since may have, after a power failure, any
  * of the values stored since it was last durable, or the durable one. The same holds for names and
- * {@link #sync}. A flush without its drain counts for nothing once the process is gone.
+ * {@link #sync}. A flush without its drain has no effect after the process is gone.
  */
 final class CrashDirectory implements MemoryDirectory {
   static final class Crash extends Error {
@@ -61,7 +61,10 @@ final class CrashDirectory implements MemoryDirectory {
   private final Map<String, CrashMemory> names = new TreeMap<>();
   private final List<CrashMemory> memories = new ArrayList<>();
 
-  /** What each name that is not synchronised meant, durably and then since; null for absent. */
+  /**
+   * For each name that is not synchronised, the memories that it has named: the durable one, then
+   * the later ones; null for none.
+   */
   private final Map<String, List<CrashMemory>> unsynced = new TreeMap<>();
 
   private final Set<String> everCreated = new HashSet<>();

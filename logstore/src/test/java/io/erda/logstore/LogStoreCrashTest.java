@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Every store, flush, drain, creation and synchronisation of a small life of a log is interrupted,
- * and then every one of the recovery that follows, by a crash of the process or of the power that
- * loses nothing, everything, or some of what was not drained.
+ * and then every one of the recovery that follows, by a crash of the process, or a power failure
+ * that loses none, all, or some of the words that were not drained.
  */
 class LogStoreCrashTest {
   private static final LogGeometry GEOMETRY = new LogGeometry(2, 64 << 10, 4 << 10, 4);

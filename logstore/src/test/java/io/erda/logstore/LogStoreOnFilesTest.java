@@ -131,8 +131,8 @@ class LogStoreOnFilesTest {
         }
         allocated.add(threads.getCurrentThreadAllocatedBytes() - before);
       }
-      // Whatever the compiler and the first use of the bean cost comes early; a byte per call would
-      // show in every round.
+      // The compiler and the first use of the bean allocate only in early rounds; a byte for each
+      // call would be visible in every round.
       assertTrue(
           allocated.subList(10, 30).stream().anyMatch(bytes -> bytes < 2000), allocated::toString);
     }

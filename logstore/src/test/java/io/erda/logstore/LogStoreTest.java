@@ -487,8 +487,8 @@ class LogStoreTest {
   }
 
   /**
-   * Seen on an ext4 whose device had failed: clients were told “not now” for ever, and neither the
-   * log nor the figures said that anything was wrong.
+   * Seen on an ext4 whose device had failed: clients got “not now” for ever, and neither the log
+   * nor the figures reported an error.
    */
   @Test
   void aFileSystemThatTakesNoFileAnyMoreFailsTheLog() throws IOException {

@@ -130,9 +130,9 @@ class ObjectScanTest {
   }
 
   /**
-   * A header with a length that reaches to the end at each place of 8 MiB: a checksum over each
-   * would take in 4 TiB, more than a minute and a half on anything there is. It takes some tenths
-   * of a second. The limit tells the two apart, no more.
+   * A header with a length that reaches to the end at each place of 8 MiB: computing a checksum
+   * over each of them would read 4 TiB, which takes more than a minute and a half on any machine.
+   * The scan takes some tenths of a second. The limit only distinguishes the two.
    */
   @Test
   void headersWithLongLengthsEverywhereCostNoSquare() {

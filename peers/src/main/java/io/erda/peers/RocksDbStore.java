@@ -16,8 +16,8 @@ import org.rocksdb.WriteBatch;
 import org.rocksdb.WriteOptions;
 
 /**
- * RocksDB with its log, which nobody syncs. It compresses nothing, has Bloom filters, and a cache
- * for all blocks up to a gigabyte, or an eighth of the memory that its process can have.
+ * RocksDB with its log, which is never synced. It compresses nothing, has Bloom filters, and a
+ * cache for all blocks up to a gigabyte, or an eighth of the memory that its process can have.
  */
 public final class RocksDbStore extends DirectBufferStore {
   private static final long CACHE_BYTES_MAX = 1L << 30;

@@ -4,25 +4,36 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
 /**
- * How much memory this process can have, page cache included: what the machine has, or less where a
- * control group limits it, as in a container.
+ * The amount of memory that this process can have, page cache included: the memory of the machine,
+ * or less where a control group limits it, as in a container.
  */
 public final class AvailableMemory {
   private AvailableMemory() {}
 
-  private static final class OfThisProcess {
-    static final long BYTES = find(Path.of("/proc"), Path.of("/sys"));
-  }
+  /** The amount for this process; 0 before it is determined. */
+  private static final AtomicLong OF_THIS_PROCESS = new AtomicLong();
 
-  /** Bytes, as found at the first call. */
+  /**
+   * Returns the amount in bytes. It is determined at the first call that succeeds: an error of a
+   * call, because the heap is exhausted for example, harms no later one.
+   */
   public static long bytes() {
-    return OfThisProcess.BYTES;
+    long known = OF_THIS_PROCESS.get();
+    if (known == 0) {
+      known = find(Path.of("/proc"), Path.of("/sys"));
+      OF_THIS_PROCESS.set(known);
+    }
+    return known;
   }
 
-  /** Returns {@link Long#MAX_VALUE} where neither directory says how much it is. */
+  /**
+   * Returns the amount in bytes; {@link Long#MAX_VALUE} when it can't be determined from either
+   * directory.
+   */
   static long find(Path proc, Path sys) {
     return Math.min(total(proc), new ControlGroup(proc, sys).memoryBytes());
   }

@@ -6,14 +6,14 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 /**
- * What another process maps to see the same bytes.
+ * The part of a file that another process maps to see the bytes of a memory.
  *
  * @param file the file, or null where the memory belongs to one process (simulated or anonymous
  *     memory)
  * @param offset where the memory begins in the file, bytes
  * @param length bytes
- * @param directory the open directory that the file is in, which may have another path by now; null
- *     where none is open
+ * @param directory the open directory that the file is in; it may have been renamed since it was
+ *     opened. Null when no directory is open
  */
 public record Backing(Path file, long offset, long length, OpenDirectory directory) {
   public Backing {
@@ -32,9 +32,10 @@ public record Backing(Path file, long offset, long length, OpenDirectory directo
   }
 
   /**
-   * How long the file is now, bytes.
+   * Returns the present length of the file in bytes.
    *
-   * @throws IOException when the length can't be found out: the file's name may be gone
+   * @throws IOException when the length can't be determined, for example because the file has no
+   *     name any more
    */
   public long fileBytes() throws IOException {
     if (directory == null) {

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.function.ToLongFunction;
 
 /**
- * The limits of this process by control groups of version 1 and of version 2: the lowest of its own
- * group's and of those of the groups around it.
+ * The limits of this process by control groups of version 1 and of version 2: the lowest limit of
+ * its own group and of all groups that contain it.
  */
 public final class ControlGroup {
   private static final String VERSION_2 = "";
@@ -27,7 +27,10 @@ public final class ControlGroup {
     this.mounted = sys.resolve("fs/cgroup");
   }
 
-  /** Memory, page cache of its files included; {@link Long#MAX_VALUE} without a limit. */
+  /**
+   * The limit of memory in bytes, which includes the page cache of files; {@link Long#MAX_VALUE}
+   * without a limit.
+   */
   public long memoryBytes() {
     return Math.min(
         least(
@@ -35,7 +38,9 @@ public final class ControlGroup {
         least("memory", group -> bytes(group, "memory.limit_in_bytes")));
   }
 
-  /** Thousandths of a core of processor time at a time; {@link Long#MAX_VALUE} without a limit. */
+  /**
+   * The limit of processor time in thousandths of a core; {@link Long#MAX_VALUE} without a limit.
+   */
   public long millicores() {
     return Math.min(
         least(VERSION_2, group -> millicores(text(group, "cpu.max"))),
@@ -55,7 +60,7 @@ public final class ControlGroup {
     for (String line : text(proc, "self/cgroup").lines().toList()) {
       String[] fields = line.split(":", 3);
       if (fields.length == 3 && List.of(fields[1].split(",", -1)).contains(controller)) {
-        // Version 1 mounts each controller, or those that go together, in a directory.
+        // Version 1 mounts each controller, or several controllers together, in a directory.
         Path top = mounted.resolve(fields[1]);
         top = Files.isDirectory(top) ? top : mounted.resolve(controller);
         for (Path group = within(top, fields[2]);
@@ -68,7 +73,10 @@ public final class ControlGroup {
     return least;
   }
 
-  /** The group with a name; the mounted group where the name leads out of it or is no path here. */
+  /**
+   * Returns the directory of the group with this name. Returns the mounted group itself when the
+   * name leads out of it, or can't be a path.
+   */
   private static Path within(Path top, String name) {
     try {
       Path group = top.resolve("." + name).normalize();
@@ -78,13 +86,19 @@ public final class ControlGroup {
     }
   }
 
-  /** Without a limit version 1 says a number of 19 digits, and version 2 a word. */
+  /**
+   * When there is no limit, the file has a number of 19 digits in version 1, and a word in version
+   * 2.
+   */
   private static long bytes(Path group, String file) {
     String text = text(group, file);
     return text.matches("[0-9]{1,18}") ? Long.parseLong(text) : Long.MAX_VALUE;
   }
 
-  /** Two numbers: microseconds of processor time, and of the time in which they may be used. */
+  /**
+   * The argument has two numbers: microseconds of processor time, and the length of the period in
+   * which they may be used, in microseconds.
+   */
   private static long millicores(String quotaAndPeriod) {
     if (!quotaAndPeriod.matches("[0-9]{1,12} [1-9][0-9]{0,11}")) {
       return Long.MAX_VALUE;

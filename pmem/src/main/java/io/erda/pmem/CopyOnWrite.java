@@ -9,12 +9,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Whether a store to allocated space needs new space: on btrfs, which writes overwritten blocks to
- * another place unless a file says otherwise, and for blocks that two files share (snapshots,
- * {@code cp --reflink}), which XFS has too.
+ * Finds out whether a store to allocated space needs new space. This is so on btrfs, which writes
+ * overwritten blocks to another place unless an attribute of the file forbids it. It is also so for
+ * blocks that two files share (snapshots, {@code cp --reflink}), which XFS has too.
  */
 public final class CopyOnWrite {
-  // Of linux/magic.h, linux/fs.h and linux/fiemap.h.
+  // Constants of linux/magic.h, linux/fs.h and linux/fiemap.h.
   private static final long BTRFS = 0x9123683EL;
   private static final long GET_FLAGS = 0x80086601L;
   private static final long SET_FLAGS = 0x40086602L;
@@ -25,10 +25,13 @@ public final class CopyOnWrite {
   private static final int HEADER_BYTES = 32;
   private static final int EXTENT_BYTES = 56;
 
-  /** Extents that are looked at in one call. */
+  /** The number of extents that one call reads. */
   private static final int EXTENTS = 64;
 
-  /** Calls for one file at most: a note is not worth more. */
+  /**
+   * The largest number of calls for one file. The result is only a note for the user, so it may be
+   * incomplete.
+   */
   private static final int CALLS = 64;
 
   private CopyOnWrite() {}
@@ -48,7 +51,7 @@ public final class CopyOnWrite {
           && Libc.ioctl(descriptor, GET_FLAGS, flags) >= 0
           && (flags.get(ValueLayout.JAVA_INT, 0) & NO_COW) == 0) {
         flags.set(ValueLayout.JAVA_INT, 0, flags.get(ValueLayout.JAVA_INT, 0) | NO_COW);
-        // If this fails, the next look reports it.
+        // The result is ignored: if this failed, look() reports that stores may need new space.
         Libc.ioctl(descriptor, SET_FLAGS, flags);
       }
     } finally {
@@ -57,8 +60,8 @@ public final class CopyOnWrite {
   }
 
   /**
-   * Why a store to an allocated file of a directory may need new space, in words; null where no
-   * store does, or where the file system does not say.
+   * Returns why a store to an allocated file of a directory may need new space, in words. Returns
+   * null when no store needs any, or when the file system does not tell.
    */
   public static String look(Path directory) {
     try {

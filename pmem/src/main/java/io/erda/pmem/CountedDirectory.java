@@ -3,8 +3,8 @@ package io.erda.pmem;
 import java.util.Objects;
 
 /**
- * Counts what is stored in every memory that is created or opened through it. Owns the directory
- * underneath.
+ * Counts the stores to every memory that is created or opened through it. Owns the wrapped
+ * directory.
  */
 public final class CountedDirectory extends ForwardingDirectory {
   private final StoreCounter counter;
@@ -20,7 +20,9 @@ public final class CountedDirectory extends ForwardingDirectory {
     this.counter = Objects.requireNonNull(counter);
   }
 
-  /** All memories together, closed ones too. Any thread. */
+  /**
+   * Returns the counts of all memories together, including closed ones. Any thread may call this.
+   */
   public MemoryStatistics statistics() {
     return counter.statistics();
   }

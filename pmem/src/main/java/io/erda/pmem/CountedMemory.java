@@ -16,14 +16,17 @@ public final class CountedMemory extends ForwardingMemory {
     this.counter = Objects.requireNonNull(counter);
   }
 
-  /** The counts of this memory and of others that share its counter. Any thread may ask. */
+  /**
+   * Returns the counts of this memory and of others that share its counter. Any thread may call
+   * this.
+   */
   public MemoryStatistics statistics() {
     return counter.statistics();
   }
 
   @Override
   public void put(long offset, MemorySegment source, long sourceOffset, long length) {
-    // The comparison throws where the store would, before anything is counted.
+    // The comparison throws the exception that the store would throw, before it counts anything.
     counter.store(segment(), offset, source, sourceOffset, length);
     super.put(offset, source, sourceOffset, length);
   }

@@ -3,13 +3,14 @@ package io.erda.pmem;
 import java.io.IOException;
 
 /**
- * A memory that is being created a step at a time, so that whoever creates it can do other work in
- * between: see {@link MemoryDirectory#creating}. One thread, the directory's. A creation that was
- * not finished leaves nothing behind, whether it was closed or its process ended.
+ * A memory that is being created in steps, so that the thread that creates it can do other work in
+ * between: see {@link MemoryDirectory#creating}. Only the directory's thread may use it. An
+ * unfinished creation leaves nothing behind, whether it is closed or its process ends.
  */
 public interface Creation extends AutoCloseable {
   /**
-   * One step: some tenths of a millisecond, where the file system plays along.
+   * Does one step, which takes some tenths of a millisecond when the file system supports creation
+   * in steps.
    *
    * @return the memory, as {@link MemoryDirectory#create} returns it, when this was the last step;
    *     else null

@@ -6,12 +6,12 @@ import java.lang.invoke.VarHandle;
 import java.util.Objects;
 
 /**
- * Persistent memory mapped with {@code MAP_SYNC}: write-back of the cache lines is all that
- * durability takes.
+ * Persistent memory mapped with {@code MAP_SYNC}: a store is durable once its cache lines are
+ * written back.
  *
- * <p>The memory controller is taken for the edge of the persistence domain (DMP): whether the
- * caches belong to it (eADR) cannot be told from here, so a store counts as visible before it is
- * durable.
+ * <p>The class assumes that the persistence domain (DMP) begins at the memory controller, because
+ * it can't find out whether the caches belong to the domain too (eADR). So a store counts as
+ * visible before it is durable.
  */
 final class DaxMemory extends SegmentMemory {
   DaxMemory(MemorySegment segment, Arena arena, Backing backing) {
@@ -19,8 +19,8 @@ final class DaxMemory extends SegmentMemory {
   }
 
   /**
-   * The JDK's write-back of a synchronous mapping: line write-backs between two store fences, no
-   * system call.
+   * Calls the JDK's write-back of a synchronous mapping, which writes back lines between two store
+   * fences, without a system call.
    */
   @Override
   public void flush(long offset, long length) {

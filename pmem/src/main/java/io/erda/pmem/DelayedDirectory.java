@@ -4,8 +4,8 @@ import java.util.Objects;
 import java.util.function.LongSupplier;
 
 /**
- * Delays the writes to every memory that is created or opened through it. Owns the directory
- * underneath.
+ * Delays the writes to every memory that is created or opened through it. Owns the wrapped
+ * directory.
  */
 public final class DelayedDirectory extends ForwardingDirectory {
   private final WriteDelay delay;

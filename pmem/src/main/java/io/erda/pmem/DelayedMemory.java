@@ -9,15 +9,17 @@ import java.util.function.LongSupplier;
  * Makes writes to another memory take longer, by spinning: an emulation of slower media. Owns that
  * memory: closing this closes it.
  *
- * <p>The clock must run by itself: with one that a simulation advances, a store would never return.
- * The first thread that drains waits for the lines that all threads flushed.
+ * <p>The clock must advance by itself: with a clock that a simulation advances, a store would never
+ * return. The first thread that drains waits for the lines that all threads flushed.
  */
 public final class DelayedMemory extends ForwardingMemory {
   private final WriteDelay delay;
   private final LongSupplier nanoTime;
   private final AtomicLong lines = new AtomicLong();
 
-  /** Delays by {@code delay}, measured with {@code nanoTime}, whose origin is free. */
+  /**
+   * Delays by {@code delay}, measured with the clock {@code nanoTime}, which may have any origin.
+   */
   public DelayedMemory(PersistentMemory memory, WriteDelay delay, LongSupplier nanoTime) {
     super(memory);
     this.delay = Objects.requireNonNull(delay);

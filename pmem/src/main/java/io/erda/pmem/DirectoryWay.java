@@ -6,15 +6,16 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.Path;
 
 /**
- * The directories on the path to a file. A new directory is an entry of its parent, which may be
- * new too: a file survives a power failure when all of these entries do.
+ * The directories on the path to a file. A new directory is an entry of its parent, and the parent
+ * may be new too. So a file survives a power failure only when the entries of all these directories
+ * do.
  */
 public final class DirectoryWay {
   private static final int DIRECTORY = Libc.O_RDONLY | Libc.O_DIRECTORY;
 
   private DirectoryWay() {}
 
-  /** fsync(2) of a directory, and of the directories above it in the same file system. */
+  /** Calls fsync(2) for a directory, and for the directories above it in the same file system. */
   public static void sync(Path directory) throws IOException {
     int descriptor = open(directory);
     try {
@@ -26,7 +27,8 @@ public final class DirectoryWay {
   }
 
   /**
-   * fsync(2) of the directories above an open one in the same file system, wherever it is now.
+   * Calls fsync(2) for the directories above an open directory in the same file system. Finds them
+   * from the place that the open directory has now.
    *
    * @param descriptor of the directory
    */
@@ -41,7 +43,8 @@ public final class DirectoryWay {
         try {
           above = FileErrors.check("open", Libc.open(at, "..", DIRECTORY), name);
         } catch (AccessDeniedException e) {
-          // A directory that we may pass but not open: synchronise all of the file system instead.
+          // This process may pass the directory but not open it, so synchronise the whole file
+          // system instead.
           FileErrors.check("syncfs", Libc.syncfs(descriptor), directory);
           return;
         }

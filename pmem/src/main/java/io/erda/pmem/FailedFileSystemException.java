@@ -7,7 +7,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** A file system that failed, or was mounted again to be read only, takes no new file. */
+/** A file system takes no new file, because it failed or was remounted read-only. */
 public class FailedFileSystemException extends FileSystemException {
   private static final long serialVersionUID = 1L;
 
@@ -20,7 +20,7 @@ public class FailedFileSystemException extends FileSystemException {
     super(file, null, reason);
   }
 
-  /** Whether an exception of the JDK has one of these reasons. */
+  /** Whether an exception of the JDK reports such a file system. */
   public static boolean isReasonOf(IOException e) {
     return e instanceof FileSystemException told
         && told.getReason() != null

@@ -15,8 +15,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Describes errors of files to a person: the file, and what went wrong. The JDK says some of that
- * only by the type of the exception, and puts the names of types into messages.
+ * Describes errors of files to users: the file, and the error. Some exceptions of the JDK express
+ * the error only by their type, and some have names of types in their messages.
  */
 public final class FileErrors {
   private static final Pattern DESCRIPTOR = Pattern.compile("/proc/self/fd/[0-9]+");
@@ -26,7 +26,8 @@ public final class FileErrors {
   /**
    * Returns the result of a call of {@link io.erda.pmem.libc.Libc} unless it is a negated errno.
    *
-   * @throws IOException naming call, file and error; of the JDK's own type where it has one
+   * @throws IOException naming call, file and error; of the JDK's exception type for this error if
+   *     there is one
    */
   public static int check(String call, int result, Path file) throws IOException {
     if (result < 0) {
@@ -53,7 +54,10 @@ public final class FileErrors {
     };
   }
 
-  /** One line without the name of any type: the file, the call where that is known, the error. */
+  /**
+   * Returns one line without the name of any type: the file, the call if it is known, and the
+   * error.
+   */
   public static String inWords(IOException e) {
     return byName(said(e));
   }
@@ -68,7 +72,7 @@ public final class FileErrors {
         : e.getMessage();
   }
 
-  /** As above, with the exception's own message before the cause's. */
+  /** As the method above, with the exception's own message before that of its cause. */
   public static String inWords(UncheckedIOException e) {
     String cause = inWords(e.getCause());
     String said = e.getMessage();
@@ -78,7 +82,7 @@ public final class FileErrors {
     return said.contains(cause) ? said : said + ": " + cause;
   }
 
-  /** The same for any error; null where it is neither of these. */
+  /** As the methods above, for any error; null when it is of neither type. */
   public static String explain(Throwable error) {
     return switch (error) {
       case UncheckedIOException e -> inWords(e);
@@ -88,8 +92,8 @@ public final class FileErrors {
   }
 
   /**
-   * Replaces each {@code /proc/self/fd/N}, which the JDK was given, by the path of the directory
-   * that is open there.
+   * Replaces each {@code /proc/self/fd/N}, a path that this module passes to the JDK, by the path
+   * of the directory that the descriptor has open.
    */
   private static String byName(String text) {
     return DESCRIPTOR

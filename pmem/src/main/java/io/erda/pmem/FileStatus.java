@@ -8,7 +8,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 
 /**
- * Describes a file as statx(2) does, which has one layout on all machines.
+ * Describes a file by the result of statx(2), which has the same layout on all machines.
  *
  * @param device the number of its file system
  * @param mode type and permissions
@@ -39,7 +39,7 @@ record FileStatus(
   }
 
   /**
-   * Describes the file that has a name in an open directory.
+   * Describes the file that {@code name} leads to in an open directory.
    *
    * @param flags of {@link Libc#status}
    * @param file its path in messages
@@ -69,7 +69,10 @@ record FileStatus(
     return (mode & TYPE) == DIRECTORY;
   }
 
-  /** Whether both describe one file. No other file has its numbers while it is open. */
+  /**
+   * Whether both describe one file. While a file is open no other file has its device and inode
+   * numbers.
+   */
   boolean isSameAs(FileStatus other) {
     return device == other.device && inode == other.inode;
   }

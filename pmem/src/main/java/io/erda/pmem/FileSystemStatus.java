@@ -10,13 +10,13 @@ import java.nio.file.Path;
 /**
  * Describes a file system as statfs(2) does.
  *
- * @param type the number that the kernel has for its kind, {@code TMPFS_MAGIC} for example
- * @param totalBytes 0 where the file system does not say
+ * @param type the kernel's number for this type of file system, {@code TMPFS_MAGIC} for example
+ * @param totalBytes total size; 0 when the file system does not report it
  * @param unallocatedBytes free bytes, with those that the file system reserves for some users
  * @param usableBytes free bytes that this user may take
- * @param totalFiles how many files it can have; 0 where that has no limit
- * @param usableFiles how many files it can have besides those that it has
- * @param flags how it is mounted
+ * @param totalFiles how many files it can have; 0 when there is no limit
+ * @param usableFiles how many more files it can have
+ * @param flags mount flags
  */
 public record FileSystemStatus(
     long type,
@@ -72,7 +72,9 @@ public record FileSystemStatus(
         word(statfs, FLAGS));
   }
 
-  /** Whether it forbids running programs and loading libraries that are on it. */
+  /**
+   * Whether the file system is mounted so that programs and libraries on it can't be run or loaded.
+   */
   public boolean isNoExec() {
     return (flags & NO_EXEC) != 0;
   }

@@ -6,8 +6,8 @@ import java.util.Objects;
 
 /**
  * Forwards to another directory: the base of directories that do one thing differently, or wrap the
- * memories (see {@link ForwardingMemory}). Owns that directory: closing this closes it. What a
- * subclass does to {@link #create} it also does to {@link #creating}.
+ * memories (see {@link ForwardingMemory}). Owns that directory: closing this closes it. A subclass
+ * that overrides {@link #create} overrides {@link #creating} in the same way.
  */
 public abstract class ForwardingDirectory implements MemoryDirectory {
   private final MemoryDirectory directory;
@@ -18,8 +18,8 @@ public abstract class ForwardingDirectory implements MemoryDirectory {
   }
 
   /**
-   * Returns what is handed out for a created or opened memory: the memory itself, unless
-   * overridden. A wrapper has no resources of its own: closing the memory underneath closes the
+   * Returns the memory that callers get for a created or opened memory: the memory itself, unless
+   * overridden. A wrapper has no resources of its own: closing the wrapped memory closes the
    * wrapper.
    */
   protected PersistentMemory wrap(String name, PersistentMemory memory) throws IOException {

@@ -17,12 +17,15 @@ import java.util.concurrent.ConcurrentHashMap;
  * use inside one JVM.
  *
  * <p>A memory lives as long as a directory that knows its name, or an opening of it, can be
- * reached. {@link #anotherView()} opens the same memories again, as another process would that
- * starts later or runs beside this one; the views share everything but the lock. Nothing survives
- * the JVM, whatever the directory claims.
+ * reached. {@link #anotherView()} gives access to the same memories like that of another process,
+ * which starts later or runs beside this one; the views share everything but the lock. No memory
+ * survives the JVM, whatever the directory claims.
  */
 public final class HeapDirectory implements MemoryDirectory {
-  /** The state that all views share, and its lock: views may belong to different threads. */
+  /**
+   * The state that all views share. It is also the lock for this state, because views may belong to
+   * different threads.
+   */
   private static final class Store {
     final long capacity;
     final Survives claim;
@@ -58,7 +61,9 @@ public final class HeapDirectory implements MemoryDirectory {
   private final Store store;
   private final Set<HeapMemory> opened = ConcurrentHashMap.newKeySet();
 
-  /** A directory without a limit of its own, which claims {@link Survives#PROCESS_CRASH}. */
+  /**
+   * Makes a directory without a limit on its capacity, which claims {@link Survives#PROCESS_CRASH}.
+   */
   public HeapDirectory() {
     this(Long.MAX_VALUE, Survives.PROCESS_CRASH);
   }
@@ -66,8 +71,8 @@ public final class HeapDirectory implements MemoryDirectory {
   /**
    * @param capacity bytes that all named memories may have together; creation throws {@link
    *     OutOfSpaceException} beyond
-   * @param claim what its memories say they survive; with {@link Survives#POWER_FAILURE} they are
-   *     visible before durable, so that the longer way of publication is taken
+   * @param claim what its memories claim to survive. With {@link Survives#POWER_FAILURE} a store is
+   *     visible before it is durable, so that a server publishes in the longer way
    */
   public HeapDirectory(long capacity, Survives claim) {
     this(new Store(capacity, Objects.requireNonNull(claim)));
@@ -77,7 +82,7 @@ public final class HeapDirectory implements MemoryDirectory {
     this.store = store;
   }
 
-  /** Opens the same named memories a second time, with a lock and mappings of its own. */
+  /** Returns another view of the same named memories, which has a lock and mappings of its own. */
   public HeapDirectory anotherView() {
     return new HeapDirectory(store);
   }
@@ -123,7 +128,8 @@ public final class HeapDirectory implements MemoryDirectory {
   }
 
   /**
-   * Opens a mapping of its own, whose cleanup action keeps the bytes reachable as long as it is.
+   * Opens a separate mapping. Its cleanup action keeps the bytes reachable as long as the mapping
+   * is reachable.
    */
   @Override
   public PersistentMemory open(String name) throws IOException {
@@ -210,7 +216,7 @@ public final class HeapDirectory implements MemoryDirectory {
     return store.claim;
   }
 
-  /** Does nothing: these memories survive no failure. */
+  /** Does nothing, because these memories survive no failure. */
   @Override
   public void makeDurable() {}
 

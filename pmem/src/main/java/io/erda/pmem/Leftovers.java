@@ -8,8 +8,9 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * Removes files that nothing needs any more. A file that can't be removed is left behind: it costs
- * only its space, so it is reported and tried again, and the caller goes on.
+ * Removes files that are no longer needed. A file that can't be removed is left behind. It costs
+ * only its space, so the failure is reported, the removal is tried again later, and the caller goes
+ * on.
  *
  * <p>REQUIRES: a file that is left behind harms neither this process nor the next one that opens
  * the directory. One thread. Borrows the directory.
@@ -31,17 +32,18 @@ public final class Leftovers {
   }
 
   /**
-   * The directory to make files in: a name that a new file gets is no leftover's any more, and
-   * {@link #again} leaves the file alone. REQUIRES: all new files are made through it. Owns the
-   * directory as any {@link ForwardingDirectory} does.
+   * Returns the directory in which new files must be made. When a new file gets the name of a
+   * leftover, the name is no longer a leftover's, and {@link #again} does not remove the file.
+   * REQUIRES: all new files are made through the returned directory. It owns the given directory as
+   * any {@link ForwardingDirectory} does.
    */
   public MemoryDirectory directory() {
     return watched;
   }
 
   /**
-   * Sets the listener, which gets a line for each file that is left behind; for earlier ones at
-   * once.
+   * Sets the listener, which gets a line for each file that is left behind. It gets the lines of
+   * earlier files at once.
    */
   public void onLeft(Consumer<String> told) {
     listener = told;
@@ -49,7 +51,7 @@ public final class Leftovers {
     untold.clear();
   }
 
-  /** Removes a file, if it is there. Returns false when it is left behind. */
+  /** Removes a file, if it exists. Returns false when it is left behind. */
   public boolean remove(String name) {
     try {
       directory.delete(name);
@@ -65,7 +67,7 @@ public final class Leftovers {
     }
   }
 
-  /** Reports another failure that nothing depends on. */
+  /** Reports a failure of other work on which nothing depends. */
   public void undone(String what) {
     listener.accept(what);
   }
@@ -77,12 +79,12 @@ public final class Leftovers {
     }
   }
 
-  /** Files that are left behind now. */
+  /** Returns the number of files that are left behind now. */
   public int count() {
     return left.size();
   }
 
-  /** How often a file could not be removed. */
+  /** Returns how often a file could not be removed. */
   public long failures() {
     return failures;
   }

@@ -11,9 +11,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The names in a directory. The JDK throws an unchecked exception when a directory can't be read to
- * its end, and names the path that it was given, which may be one of {@code /proc}; this class
- * always throws an {@link IOException}, which names the directory.
+ * The names in a directory. When a directory can't be read to its end, the JDK throws an unchecked
+ * exception; its errors name the path that was opened, which may lie in {@code /proc}. This class
+ * always throws an {@link IOException} that names the directory.
  */
 public final class Listing {
   private Listing() {}
@@ -38,7 +38,10 @@ public final class Listing {
     return names(() -> stream(opened), told);
   }
 
-  /** Opens nothing but a directory: the JDK would open a FIFO too, and wait for its other end. */
+  /**
+   * Checks that the path leads to a directory, because the JDK would also open a FIFO, and wait for
+   * the other end of it.
+   */
   @SuppressWarnings("StreamResourceLeak") // the caller closes it
   private static DirectoryStream<Path> stream(Path opened) throws IOException {
     if (Files.exists(opened) && !Files.isDirectory(opened)) {

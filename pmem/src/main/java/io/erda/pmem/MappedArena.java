@@ -3,16 +3,16 @@ package io.erda.pmem;
 import java.lang.foreign.Arena;
 
 /**
- * Ends arenas that files are mapped in. The JDK throws the error of munmap(2), an undeclared {@code
- * IOException}, when the arena has ended already: nothing can be accessed through it any more, and
- * all that is left is a range of addresses. The kernel refuses it when a process has too many
- * mappings (ENOMEM), and nobody can do anything about that, so the range is left behind.
+ * Ends arenas that files are mapped in. When munmap(2) fails, the JDK throws an undeclared {@code
+ * IOException}, but only after the arena has ended: nothing can be accessed through the arena any
+ * more, and only its range of addresses is left. The kernel refuses to unmap when a process has too
+ * many mappings (ENOMEM). Nobody can do anything about that, so the range is left behind.
  */
 public final class MappedArena {
   private MappedArena() {}
 
   /**
-   * Ends an arena, and every mapping that the kernel takes back.
+   * Ends an arena, and its mappings as far as the kernel unmaps them.
    *
    * @throws IllegalStateException when the arena has ended before, or is in use: this call did not
    *     end it

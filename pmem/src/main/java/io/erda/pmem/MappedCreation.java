@@ -4,9 +4,15 @@ import io.erda.pmem.libc.Libc;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** A nameless file whose space is allocated in steps, and which gets its name last. */
+/**
+ * A creation that makes a nameless file, allocates its space in steps, and gives it its name at the
+ * end.
+ */
 final class MappedCreation implements Creation {
-  /** Bytes that one step allocates. A file system in memory finds and zeroes each page of them. */
+  /**
+   * The bytes that one step allocates. It is small because a file system in memory has to find and
+   * zero each page.
+   */
   private static final long STEP = 1 << 20;
 
   /** Makes a memory of the file when all of its space is allocated. */
@@ -20,7 +26,10 @@ final class MappedCreation implements Creation {
   private final MappedFile.Kind kind;
   private final Finish finish;
 
-  /** −1 when the file system has no nameless files, or when the creation is over. */
+  /**
+   * The descriptor of the file; −1 when the file system has no nameless files, or when the creation
+   * is over.
+   */
   private int descriptor;
 
   private long allocated;
@@ -79,22 +88,25 @@ final class MappedCreation implements Creation {
     return directory.file(name);
   }
 
-  /** Refuses a file that does not fit, before its allocation fills the disk for others. */
+  /**
+   * Refuses a file that does not fit, so that its allocation does not first fill the disk for other
+   * programs.
+   */
   private void requireRoom() throws OutOfSpaceException {
     if (directory.unallocatedBytes() < length) {
       throw new OutOfSpaceException("no room for " + file(), null);
     }
   }
 
-  /** Creates the file at once, where the file system can't do it in steps. */
+  /** Creates the file in one step, because the file system can't do it in several. */
   private PersistentMemory atOnce() throws IOException {
     MappedFile.create(directory, name, length, kind);
     return opened();
   }
 
   /**
-   * Opens the file; deletes it when that fails, because its name would be in the next creation's
-   * way.
+   * Opens the file. Deletes it when that fails, because otherwise the next creation would find the
+   * name taken.
    */
   private PersistentMemory opened() throws IOException {
     boolean done = false;

@@ -13,15 +13,16 @@ import java.util.concurrent.ConcurrentHashMap;
 /**
  * A directory of files, each mapped whole into this process and into others.
  *
- * <p>What a memory survives is found out when the directory is opened: on a file system with {@code
- * MAP_SYNC} (DAX on persistent memory) it is power failure, whatever the {@link Mode}; elsewhere
- * the mode decides, except on a file system that lives in memory (tmpfs, ramfs), where it is a
- * process crash and no more. A memory controller is taken for the edge of the persistence domain,
- * so there a store is visible before it is durable.
+ * <p>The opening determines which failure the memories survive. On a file system with {@code
+ * MAP_SYNC} (DAX on persistent memory) they survive power failure in any {@link Mode}. On a file
+ * system that lives in memory (tmpfs, ramfs) they survive only a process crash. On all other file
+ * systems the mode decides. With {@code MAP_SYNC} the directory assumes that the persistence domain
+ * begins at the memory controller, so a store is visible before it is durable.
  *
- * <p>The space of a file is allocated before its name exists and again, where a copy left holes,
- * before it is mapped. So storing does not fail and raises no SIGBUS, unless somebody truncates a
- * file, the device breaks, or a file system that copies on write runs full.
+ * <p>The directory allocates the space of a file before the file gets its name. It allocates
+ * missing space again before it maps the file, because a copied file may have holes. So a store
+ * does not fail and raises no SIGBUS, unless somebody truncates a file, the device breaks, or a
+ * file system that copies on write runs full.
  *
  * <p>Needs Linux. The lock is flock(2) on the directory itself: it leaves no file, the kernel
  * releases it when the process ends, and two openings in one process exclude each other too.
@@ -30,8 +31,8 @@ public final class MappedDirectory implements MemoryDirectory {
   /** The promise of a directory on a file system without {@code MAP_SYNC}. */
   public enum Mode {
     /**
-     * {@link Survives#PROCESS_CRASH}: stores reach the page cache and are left there; flush and
-     * drain cost nothing.
+     * {@link Survives#PROCESS_CRASH}: stores go to the page cache, and the kernel writes them back
+     * at any time; flush and drain cost nothing.
      */
     PAGE_CACHE,
     /**
@@ -43,7 +44,10 @@ public final class MappedDirectory implements MemoryDirectory {
 
   private final OpenDirectory directory;
 
-  /** How files are mapped. Except on DAX, it may change before the first file is opened. */
+  /**
+   * How files are mapped. {@link #promise} may change it before the first file is opened, except on
+   * DAX.
+   */
   private MappedFile.Kind kind;
 
   /** The name of a file system that lives in memory; null for any other. */
@@ -54,7 +58,9 @@ public final class MappedDirectory implements MemoryDirectory {
   private boolean locked;
   private boolean closed;
 
-  /** Whether everything was released: a {@link #close} that ran out of memory ends before that. */
+  /**
+   * Whether everything was released. A {@link #close} that runs out of memory throws before that.
+   */
   private boolean released;
 
   private MappedDirectory(OpenDirectory directory, boolean dax, Mode mode, ReadAhead readAhead) {
@@ -70,7 +76,7 @@ public final class MappedDirectory implements MemoryDirectory {
   }
 
   /**
-   * Opens a directory that exists and can be written. Creates and changes nothing in it.
+   * Opens a directory that exists and can be written to. Creates and changes nothing in it.
    *
    * @throws NoSuchFileException when there is none
    * @throws NotDirectoryException when the path is that of something else
@@ -151,7 +157,9 @@ public final class MappedDirectory implements MemoryDirectory {
     return opened(name, MappedFile.map(directory, name, kind));
   }
 
-  /** {@inheritDoc} The file stays the same, for readers have it mapped. */
+  /**
+   * {@inheritDoc} The name keeps leading to the same file, because readers have that file mapped.
+   */
   @Override
   public void lengthen(String name, long length) throws IOException {
     require(name);
@@ -206,7 +214,7 @@ public final class MappedDirectory implements MemoryDirectory {
     return directory.memories();
   }
 
-  /** Waits for the device only where power failure is promised. */
+  /** Waits for the device only when {@link Survives#POWER_FAILURE} is promised. */
   @Override
   public void sync() throws IOException {
     requireOpen();
@@ -251,7 +259,10 @@ public final class MappedDirectory implements MemoryDirectory {
     return kind.survives();
   }
 
-  /** {@inheritDoc} On a disk both promises are possible; on DAX, and in memory, nothing changes. */
+  /**
+   * {@inheritDoc} On a disk both promises are possible; on DAX, and on a file system in memory,
+   * nothing changes.
+   */
   @Override
   public Survives promise(Survives wanted) {
     requireOpen();
@@ -272,7 +283,8 @@ public final class MappedDirectory implements MemoryDirectory {
   }
 
   /**
-   * fsync(2) of every file, of the directory, and of the directories above it in its file system.
+   * Calls fsync(2) for every file, for the directory, and for the directories above it in its file
+   * system.
    */
   @Override
   public void makeDurable() throws IOException {

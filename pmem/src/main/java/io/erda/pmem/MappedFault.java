@@ -10,10 +10,10 @@ import java.nio.file.Path;
 
 /**
  * Finds out why a load or store of mapped memory met SIGBUS. The signal says only that the page is
- * missing, so the kernel is asked two questions. MADV_POPULATE_WRITE says whether the page can be
- * stored to now, and changes no byte. A write to a nameless file in the same directory says what
- * the error is: a write to the file itself could overwrite what another process stores there at the
- * same time.
+ * missing, so this class makes two tests. MADV_POPULATE_WRITE shows whether the page can be stored
+ * to now, and changes no byte. A write to a nameless file in the same directory shows the error. It
+ * does not write to the file itself, because that could overwrite bytes that another process stores
+ * at the same time.
  *
  * <p>A file system that copies on write (btrfs with a snapshot, XFS with shared extents) has no
  * room for a copy when it is full; one that was shut down, or whose device fails, can't read or
@@ -28,7 +28,7 @@ public final class MappedFault {
     UNKNOWN
   }
 
-  /** Bytes of the file without a name: more than file systems keep in an inode. */
+  /** The bytes that are written to the nameless file: more than file systems keep in an inode. */
   private static final int PROBE = 1 << 16;
 
   /** Bytes that must be free again before stores are tried again. */
@@ -49,19 +49,19 @@ public final class MappedFault {
     };
   }
 
-  /** Whether a file is shorter than its mapping: somebody shortened it. */
+  /** Whether a file is shorter than its mapping, because somebody shortened it. */
   public static boolean isShortened(Backing backing) {
     try {
       return backing.fileBytes() < backing.offset() + backing.length();
     } catch (IOException e) {
-      // A file without a name has the length that it had.
+      // The file has no name any more, so nobody can have shortened it by its name.
       return false;
     }
   }
 
   /**
-   * What to throw for a store that failed: a {@link NoRoomToStoreException} where the file system
-   * is full, or where it does not say what is wrong.
+   * Returns the exception for a store that failed: a {@link NoRoomToStoreException} when the file
+   * system is full, or when it reports no error.
    *
    * @param file its path in messages
    * @param directory a path that leads to its directory wherever that is now
@@ -84,7 +84,7 @@ public final class MappedFault {
   }
 
   /**
-   * Whether a file system that was full has room for a new file of 1 MiB now.
+   * Whether a file system that was full has room for another file of 1 MiB now.
    *
    * @param file one of its files
    * @param directory a path that leads to its directory wherever that is now
@@ -109,8 +109,8 @@ public final class MappedFault {
   }
 
   /**
-   * Throws where the file or its file system was made immutable: stores to its mapped memory fail
-   * then, although there is room.
+   * Throws when the file or its file system was made immutable, because stores to mapped memory
+   * then fail although there is room.
    */
   private static void requireWritable(Path directory, Path file) throws IOException {
     int descriptor = Libc.open(directory.resolve(file.getFileName()), Libc.O_RDWR);
@@ -121,7 +121,7 @@ public final class MappedFault {
     }
   }
 
-  /** The reason of an exception, without its file, which is the directory here. */
+  /** Returns the reason of an exception without the path, which would be that of the directory. */
   private static String reason(IOException e) {
     return e instanceof FileSystemException told && told.getReason() != null
         ? told.getReason()
@@ -129,7 +129,7 @@ public final class MappedFault {
   }
 
   /**
-   * Writes bytes to a nameless file in a directory, which leaves nothing behind.
+   * Writes bytes to a nameless file in a directory. The file is gone when this returns.
    *
    * @throws OutOfSpaceException when it is full
    * @throws IOException when it fails
@@ -139,14 +139,14 @@ public final class MappedFault {
     if (Errno.EOPNOTSUPP.is(descriptor)
         || Errno.EISDIR.is(descriptor)
         || Errno.EACCES.is(descriptor)) {
-      // It has no files without names, or this user may make none here.
+      // The file system has no nameless files, or this user may make none in this directory.
       return;
     }
     Path named = beside.toAbsolutePath().getParent();
     FileErrors.check("open", descriptor, named);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment ones = arena.allocate(bytes);
-      // Zeros could be kept as a hole.
+      // A file system may store zeros as a hole.
       ones.fill((byte) 1);
       for (int done = 0; done < bytes; ) {
         done +=

@@ -10,12 +10,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import jdk.nio.mapmode.ExtendedMapMode;
 
-/** Creates and maps files of a {@link MappedDirectory}: space first, name second, mapping last. */
+/**
+ * Creates and maps files of a {@link MappedDirectory}. A file first gets its space, then its name,
+ * and is mapped last.
+ */
 final class MappedFile {
-  /** Bytes that are allocated in one call, so that a signal does not undo all of them. */
+  /**
+   * The bytes that one call allocates. A signal undoes only the allocation of the interrupted call.
+   */
   private static final long STEP = 256L << 20;
 
-  // Of linux/magic.h.
+  // A constant of linux/magic.h.
   private static final long TMPFS = 0x01021994L;
   private static final long RAMFS = 0x858458f6L;
 
@@ -38,8 +43,8 @@ final class MappedFile {
   private MappedFile() {}
 
   /**
-   * Creates a file with {@code length} bytes that are allocated. The name appears when the space is
-   * there, in one step, so that neither an error nor a kill leaves a part of a file behind.
+   * Creates a file with {@code length} bytes that are allocated. The name appears in one step after
+   * the space is allocated, so that neither an error nor a kill leaves a part of a file behind.
    */
   static void create(OpenDirectory directory, String name, long length, Kind kind)
       throws IOException {
@@ -106,7 +111,8 @@ final class MappedFile {
             | ((mode & 0010) != 0 ? others & 0070 : 0)
             | ((mode & 0001) != 0 ? others & 0007 : 0);
     FileStatus is = FileStatus.of(descriptor, directory.file(name));
-    // Only a file's owner can share it. A user who may not use it learns that on opening it.
+    // Only the owner of a file can share it. A user who may not use the file gets an error when
+    // opening it.
     if (is.groupId() != around.groupId()) {
       Libc.fchown(descriptor, -1, around.groupId());
     }
@@ -158,7 +164,10 @@ final class MappedFile {
             asked + "the file system has " + directory.usableBytes() + " usable bytes", e);
   }
 
-  /** The name of an open file's file system if that lives in memory; null otherwise. */
+  /**
+   * Returns the name of an open file's file system if that file system lives in memory; null
+   * otherwise.
+   */
   static String inMemory(int descriptor) {
     FileSystemStatus status = FileSystemStatus.of(descriptor);
     long type = status == null ? 0 : status.type();
@@ -174,12 +183,15 @@ final class MappedFile {
     }
   }
 
-  /** Allocates a file's space; false where the file system can't do that without writing. */
+  /**
+   * Allocates the space of a file. Returns false when the file system can't do that without
+   * writing.
+   */
   private static boolean reserve(int descriptor, Path file, long length) throws IOException {
     return reserve(descriptor, file, 0, length);
   }
 
-  /** Allocates {@code length} bytes from {@code offset}; false as above. */
+  /** Allocates {@code length} bytes from {@code offset}. Returns false as the method above. */
   static boolean reserve(int descriptor, Path file, long offset, long length) throws IOException {
     long done = 0;
     while (done < length) {
@@ -196,7 +208,10 @@ final class MappedFile {
     return true;
   }
 
-  /** Ends with fsync: a file system may find out that it is full when it writes back. */
+  /**
+   * Writes zeros to the whole file, and then calls fsync(2), because a file system may find out
+   * only when it writes back that it is full.
+   */
   static void writeZeros(int descriptor, Path file, long length) throws IOException {
     writeZeros(descriptor, file, 0, length);
   }
@@ -219,8 +234,8 @@ final class MappedFile {
   }
 
   /**
-   * Maps an existing file at its full length. Its space is allocated first if it is not: a copy of
-   * a store may have holes, and a store to a hole of a full file system is a SIGBUS.
+   * Maps an existing file at its full length. First allocates missing space, because a copied store
+   * may have holes, and a store to a hole raises SIGBUS when the file system is full.
    */
   static SegmentMemory map(OpenDirectory directory, String name, Kind kind) throws IOException {
     int descriptor = directory.open(name, true);
@@ -232,7 +247,8 @@ final class MappedFile {
             directory.file(name), "cannot be mapped: it is 0 bytes long, at least 1 is needed");
       }
       try {
-        // Where the file system can't allocate, the file was written when it was created.
+        // The result is ignored: where the file system can't allocate space, the file got its space
+        // when zeros were written at its creation.
         reserve(descriptor, directory.file(name), length);
       } catch (OutOfSpaceException e) {
         throw outOfSpace(directory, length, e);
@@ -265,8 +281,8 @@ final class MappedFile {
       Backing backing = new Backing(directory.file(name), 0, length, directory);
       SegmentMemory memory = memory(segment, arena, backing, kind);
       if (kind == Kind.SYNCED) {
-        // Otherwise the kernel reads pages by the megabyte, and writes together what it read
-        // together, whichever byte of it was stored to.
+        // Otherwise the kernel reads pages by the megabyte. It writes pages that it read together
+        // back together, even if only one byte of them was stored to.
         memory.readAlone(true);
       }
       done = true;
@@ -297,14 +313,14 @@ final class MappedFile {
   }
 
   /**
-   * Whether files in {@code directory} can be mapped with {@code MAP_SYNC}; tried on a file that
-   * never has a name.
+   * Whether files in {@code directory} can be mapped with {@code MAP_SYNC}. Tries it on a nameless
+   * file.
    */
   static boolean isDax(OpenDirectory directory) throws IOException {
     int descriptor = directory.createNameless();
     switch (Errno.ofResult(descriptor)) {
       case EOPNOTSUPP, EISDIR, EINVAL -> {
-        // No MAP_SYNC: every file system that has it has nameless files too.
+        // Each file system with MAP_SYNC has nameless files too, so this one has no MAP_SYNC.
         return false;
       }
       case ENOSPC, EDQUOT -> {
@@ -320,7 +336,8 @@ final class MappedFile {
   }
 
   /**
-   * A store must open although its disk is full: tries one of its files, and changes nothing in it.
+   * Tries MAP_SYNC on an existing file, and changes nothing in it, because a store must open
+   * although its disk is full.
    */
   private static boolean isDaxThoughFull(OpenDirectory directory, int error) throws IOException {
     for (String name : directory.names()) {

@@ -15,8 +15,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A directory of this host, whose files are mapped read-only. It needs the right to pass the
- * directory and to read the files, no more: not to list the directory, nor to write anything.
+ * A directory of this host, whose files are mapped read-only. It needs only the right to pass the
+ * directory and to read the files, but not to list the directory or to write anything.
  */
 public final class MappedReadableDirectory implements ReadableDirectory {
   private final OpenDirectory directory;
@@ -29,7 +29,7 @@ public final class MappedReadableDirectory implements ReadableDirectory {
   }
 
   /**
-   * Opens the directory; looks at no file yet.
+   * Opens the directory, but none of its files.
    *
    * @throws java.nio.file.NoSuchFileException when there is none
    * @throws java.nio.file.NotDirectoryException when the path is that of something else
@@ -58,7 +58,7 @@ public final class MappedReadableDirectory implements ReadableDirectory {
     } catch (NoSuchFileException e) {
       throw e;
     } catch (FileSystemException e) {
-      // Without the right to write, the file is read from the layer that has it.
+      // Without the right to write, this user reads the file from the layer where it is.
     }
   }
 
@@ -174,7 +174,10 @@ public final class MappedReadableDirectory implements ReadableDirectory {
       return UncheckedMemory.ALL.get(WORD, at(offset));
     }
 
-    /** Checks bounds and life: nothing but {@link #close} releases the mapping. */
+    /**
+     * Checks that the range lies within the mapping, and that the mapping was not closed; only
+     * {@link #close} releases it.
+     */
     private void require(long offset, int bytes) {
       if (closed || offset < 0 || bytes < 0 || bytes > length - offset) {
         throw new IndexOutOfBoundsException(

@@ -22,8 +22,8 @@ public interface MemoryDirectory extends AutoCloseable {
   PersistentMemory create(String name, long length) throws IOException;
 
   /**
-   * {@link #create} in steps, where the file system allows it; at once in the first step elsewhere.
-   * The name appears with the last step.
+   * Begins a {@link #create} that is done in steps. When the file system allows no steps, the first
+   * step does all. The name appears with the last step.
    */
   default Creation creating(String name, long length) throws IOException {
     return new Creation() {
@@ -45,11 +45,12 @@ public interface MemoryDirectory extends AutoCloseable {
   PersistentMemory open(String name) throws IOException;
 
   /**
-   * Makes a memory longer by zeros whose space is allocated. After a crash it may have any length
-   * in between. The length survives power failure where that is promised.
+   * Makes a memory longer. The new bytes are zeros whose space is allocated. After a crash the
+   * memory may have any length in between. The length survives power failure where that is
+   * promised.
    *
-   * <p>REQUIRES: this process does not have it open. Mappings of a file by other processes go on to
-   * reach the same bytes.
+   * <p>REQUIRES: this process does not have the memory open. Mappings of the file by other
+   * processes stay valid and show the same bytes.
    *
    * @param length at least its present length
    * @throws OutOfSpaceException when there is no room; the memory may be longer than before then
@@ -72,17 +73,20 @@ public interface MemoryDirectory extends AutoCloseable {
   }
 
   /**
-   * Unlinks a name. Existing mappings, of any process, stay valid and reach the old bytes. No error
-   * when it is absent.
+   * Unlinks a name. Existing mappings, of any process, stay valid and show the old bytes. It is no
+   * error when the name does not exist.
    */
   void delete(String name) throws IOException;
 
-  /** Makes {@code from} the name of the memory instead, replacing {@code to}, in one step. */
+  /**
+   * Renames the memory {@code from} to {@code to}, in one step. A memory that had the name {@code
+   * to} is replaced.
+   */
   void rename(String from, String to) throws IOException;
 
   /**
-   * A number that changes with each start of the machine, so with each power failure; 0 where it is
-   * unknown.
+   * Returns a number that changes with each start of the machine, and so after each power failure;
+   * 0 when it is unknown.
    */
   default int boot() {
     return 0;
@@ -91,14 +95,17 @@ public interface MemoryDirectory extends AutoCloseable {
   /**
    * Whether the name exists.
    *
-   * @throws java.io.UncheckedIOException when that can't be told
+   * @throws java.io.UncheckedIOException when that can't be determined
    */
   boolean exists(String name);
 
   /** All names, sorted. */
   List<String> names() throws IOException;
 
-  /** Gives creations, renames and deletions so far the promise of {@link #survives()}. */
+  /**
+   * Makes all creations, renames and deletions so far survive the failure that {@link #survives()}
+   * names.
+   */
   void sync() throws IOException;
 
   /**
@@ -110,23 +117,23 @@ public interface MemoryDirectory extends AutoCloseable {
   }
 
   /**
-   * Takes the directory for one owner, until {@link #close()} or the end of the process.
+   * Locks the directory for one owner, until {@link #close()} or the end of the process.
    *
    * @return false when another owner has it
    */
   boolean lock() throws IOException;
 
   /**
-   * How much room there is for more, bytes, as far as that is known: other programs may take it.
-   * Costs a system call.
+   * Returns how many bytes are free for further memories, as far as that is known. Other programs
+   * may take the space too. Costs a system call.
    */
   default long usableBytes() {
     return Long.MAX_VALUE;
   }
 
   /**
-   * Whether a page that is not in memory is read without its neighbours now, because what is open
-   * does not fit: see {@link ReadAhead}.
+   * Whether a missing page is read without its neighbours now, because the open memories do not fit
+   * into the machine's memory: see {@link ReadAhead}.
    */
   default boolean readsAlone() {
     return false;
@@ -136,9 +143,9 @@ public interface MemoryDirectory extends AutoCloseable {
   Survives survives();
 
   /**
-   * Chooses the promise of memories that are created or opened from now on: {@code wanted}, or a
-   * stronger one that costs this directory nothing, or a weaker one where it has no other.
-   * REQUIRES: no memory is open. Changes no file.
+   * Chooses the promise of memories that are created or opened from now on. A directory takes a
+   * stronger promise than {@code wanted} if that costs nothing, and a weaker one if it can't give
+   * {@code wanted}. REQUIRES: no memory is open. Changes no file.
    *
    * @return {@link #survives()} from now on
    */
@@ -147,21 +154,22 @@ public interface MemoryDirectory extends AutoCloseable {
   }
 
   /**
-   * Why nothing here survives power failure, in words for a user, where {@link #promise} gave less
-   * than was wanted.
+   * Returns in words why no memory of this directory survives power failure, when {@link #promise}
+   * gave less than was wanted.
    */
   default String transience() {
     return "no disk holds them";
   }
 
   /**
-   * Gives everything that is here the promise of {@link #survives()}: the bytes of every memory,
-   * their names, and the path to this directory. Another process may have left all of that in the
-   * page cache. Waits for the device; does nothing where only a process crash is to be survived.
+   * Makes all contents of the directory survive the failure that {@link #survives()} names: the
+   * bytes of every memory, their names, and the path to this directory. Another process may have
+   * left all of these in the page cache. Waits for the device; does nothing when only a process
+   * crash has to be survived.
    */
   void makeDurable() throws IOException;
 
-  /** Closes what was opened here and not yet closed, and releases the lock. */
+  /** Closes all memories of this directory that are still open, and releases the lock. */
   @Override
   void close();
 

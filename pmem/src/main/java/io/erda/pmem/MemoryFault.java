@@ -5,7 +5,8 @@ package io.erda.pmem;
  * file system is full or failed. {@link MemoryGuard} gives it. The owner of the mapping finds out
  * the file and the kernel's error: {@link MappedFault}.
  *
- * <p>An owner whose memory is intact throws it on to the guard around its own.
+ * <p>An owner that catches a fault, and finds its own memory intact, throws the fault on to the
+ * next guard outside its own.
  */
 public final class MemoryFault extends InternalError {
   private static final long serialVersionUID = 1L;

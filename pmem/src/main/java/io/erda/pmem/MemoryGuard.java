@@ -10,20 +10,21 @@ import java.lang.invoke.VarHandle;
  * <p><b>Why.</b> A file that somebody shortened while it was mapped raises SIGBUS at the next load
  * or store behind its new end, and so does a store that a full file system has no page for. The JVM
  * passes over that instruction (a load yields any bits) and throws an {@link InternalError} at a
- * later point of its own choice, in compiled code often many statements later, in somebody else's
- * work.
+ * later point of its own choice, in compiled code often many statements later, in unrelated work.
  *
- * <p><b>How.</b> The guard runs work on such memory, and at its end waits until a pending fault is
- * thrown: the work met none, or its outcome is the {@link MemoryFault}. Work that uses loaded bytes
- * before it ends, or must stop at a fault, calls {@link #surface} in between; so does unguarded
- * work at its end. A fault of earlier, unguarded work is thrown here too, so an owner that receives
- * a fault checks whether its memory is gone, and throws the fault on where it is not. The JVM's own
- * CRC32C, and the interpreter's compare-and-swap, end the process where memory is missing: load
- * each page and call {@link #surface} before them.
+ * <p><b>How.</b> The guard runs work on such memory, and afterwards lets the JVM throw a fault that
+ * is pending. So when the guard returns, the work has met no fault, or its outcome is the {@link
+ * MemoryFault}. Work that uses loaded bytes before it ends, or must stop at a fault, calls {@link
+ * #surface} in between; unguarded work calls it at its end. The guard also receives a fault of
+ * earlier, unguarded work. So an owner that receives a fault checks whether its memory is gone, and
+ * throws the fault on if the memory is there. The JVM's own CRC32C, and the interpreter's
+ * compare-and-swap, end the process where memory is missing; code that uses them first loads each
+ * page and calls {@link #surface}.
  *
- * <p><b>Costs.</b> About a nanosecond, and no allocation where work is a constant, such as {@code
- * Session::poll}, that gets its object as an argument. The JVM throws at safepoint polls, and the
- * end of a turn of a loop that is not counted has one, whichever compiler made the code.
+ * <p><b>Costs.</b> A guard takes about a nanosecond. It allocates nothing where the work is a
+ * constant, such as {@code Session::poll}, that gets its object as an argument. The JVM throws a
+ * pending fault at a safepoint poll, so {@link #surface} runs a loop that is not counted: every
+ * compiler puts a safepoint poll at the end of each turn of such a loop.
  */
 public final class MemoryGuard {
   /** The result of work that met a fault. No work returns it by itself. */
@@ -69,13 +70,13 @@ public final class MemoryGuard {
     int run(C on, A memory, long first, long second, long third, long fourth);
   }
 
-  /** Always true, which the compiler can't know. */
+  /** Always true, but the compiler can't know that. */
   @SuppressWarnings({"unused", "FieldMayBeFinal"})
   private boolean yes = true;
 
   private MemoryFault fault;
 
-  /** Does work. Returns false where it met a fault. */
+  /** Does work. Returns false when the work met a fault. */
   public <C, X extends Exception> boolean attempt(C on, Work<? super C, X> work) throws X {
     try {
       work.run(on);
@@ -87,7 +88,7 @@ public final class MemoryGuard {
     }
   }
 
-  /** Returns the result of work; null also where it met a fault. */
+  /** Returns the result of work; null also when the work met a fault. */
   public <C, T, X extends Exception> T find(C on, Finding<? super C, T, X> work) throws X {
     try {
       T found = work.find(on);
@@ -100,7 +101,7 @@ public final class MemoryGuard {
     }
   }
 
-  /** Returns the result of work; {@link #FAULT} where it met one. */
+  /** Returns the result of work; {@link #FAULT} when the work met a fault. */
   public <C> int step(C on, Step<? super C> work) {
     try {
       int result = work.run(on);
@@ -131,12 +132,15 @@ public final class MemoryGuard {
     }
   }
 
-  /** The fault of the last work that met one; null after a {@link #find} that met none. */
+  /**
+   * Returns the fault that work met last. A {@link #find} without a fault sets it to null; other
+   * work without a fault leaves it.
+   */
   public MemoryFault fault() {
     return fault;
   }
 
-  /** Throws on other errors of the JDK, such as those of a selector's system calls. */
+  /** Rethrows other errors of the JDK, such as those of a selector's system calls. */
   private int take(InternalError e) {
     if (!isFault(e)) {
       throw e;
@@ -146,8 +150,8 @@ public final class MemoryGuard {
   }
 
   /**
-   * Whether an error says that a page of mapped memory was missing, whether or not a guard caught
-   * it.
+   * Whether an error reports that a page of mapped memory was missing; a guard may have caught it
+   * or not.
    */
   public static boolean isFault(Throwable error) {
     return error instanceof MemoryFault
@@ -158,9 +162,10 @@ public final class MemoryGuard {
   }
 
   /**
-   * Returns when no load or store of this thread before has met a fault.
+   * Makes the JVM throw a pending fault. When this returns, no earlier load or store of this thread
+   * has met a fault.
    *
-   * @throws InternalError when one has; the guard around takes it
+   * @throws InternalError when one has; the enclosing guard catches it
    */
   public void surface() {
     boolean again = false;

@@ -1,11 +1,11 @@
 package io.erda.pmem;
 
 /**
- * What was stored since counting began.
+ * The stores, flushes and drains since counting began.
  *
  * @param stores puts and word stores that stored at least one byte
- * @param bytesStored bytes that were written, whatever was there
- * @param bytesChanged those of them that differ from the former bytes: media that compare before
+ * @param bytesStored bytes that were written, changed or not
+ * @param bytesChanged bytes written that differ from the former bytes: media that compare before
  *     they write program only these (differential writes; the measure of table 1 of the Erda paper
  *     is {@code bytesStored} per operation)
  * @param flushes flushes of at least one byte
@@ -23,7 +23,7 @@ public record MemoryStatistics(
   /** The unit of {@link #linesFlushed}. */
   public static final int LINE_BYTES = 64;
 
-  /** Nothing was stored. */
+  /** The counts before the first store: all 0. */
   public static final MemoryStatistics NONE = new MemoryStatistics(0, 0, 0, 0, 0, 0);
 
   /** The counts since {@code earlier}. */
@@ -49,8 +49,8 @@ public record MemoryStatistics(
   }
 
   /**
-   * How many cache lines a range touches that begins {@code offset} bytes after the start of a
-   * line.
+   * Returns the number of cache lines that a range touches. The range begins {@code offset} bytes
+   * after the start of a line.
    */
   static long lines(long offset, long length) {
     return length == 0 ? 0 : (offset + length - 1) / LINE_BYTES - offset / LINE_BYTES + 1;

@@ -3,8 +3,9 @@ package io.erda.pmem;
 import java.util.function.BooleanSupplier;
 
 /**
- * A store to mapped memory failed because the file system has no room for the page: one that copies
- * on write needs new space for a page that was stored before. There may be room again later.
+ * A store to mapped memory failed because the file system has no room for the page. A file system
+ * that copies on write needs new space even for a page that was stored before. There may be room
+ * again later.
  */
 public final class NoRoomToStoreException extends FailedStoreException {
   private static final long serialVersionUID = 1L;

@@ -18,9 +18,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A directory that was opened once. Everything in it is found relative to the open directory, by
- * one plain name, and a symbolic link is not followed: this process goes on to use the same files
- * when the directory is renamed, another one takes its place, or a link points elsewhere.
+ * A directory that is opened once. Its files are found relative to the open directory, by one plain
+ * name, and symbolic links are not followed. So this process goes on to use the same files when the
+ * directory is renamed, another directory gets its path, or a link is changed.
  *
  * <p>Paths serve only messages and {@link #strayed}.
  *
@@ -44,7 +44,7 @@ public final class OpenDirectory implements AutoCloseable {
   /**
    * Opens a directory that can be read. Changes nothing in it.
    *
-   * @param path where symbolic links are followed, now and never again
+   * @param path the path; symbolic links in it are followed, but only by this call
    * @throws NoSuchFileException when there is none
    * @throws NotDirectoryException when the path is that of something else
    * @throws java.nio.file.AccessDeniedException when it can't be read
@@ -54,7 +54,7 @@ public final class OpenDirectory implements AutoCloseable {
   }
 
   /**
-   * The same without the right to read the directory, which then can be neither listed, locked nor
+   * Opens a directory without the right to read it. It can then be neither listed, locked nor
    * synchronised.
    */
   public static OpenDirectory openToPass(Path path) throws IOException {
@@ -77,25 +77,25 @@ public final class OpenDirectory implements AutoCloseable {
     }
   }
 
-  /** The absolute path that it was opened by, for messages. */
+  /** Returns the absolute path by which the directory was opened, for messages. */
   public Path path() {
     return path;
   }
 
-  /** The path of a file in it, for messages. */
+  /** Returns the path of a file in the directory, for messages. */
   public Path file(String name) {
     return path.resolve(name);
   }
 
   /**
-   * A path by which the JDK finds a name in the open directory, wherever that is now; {@code "."}
-   * for the directory itself.
+   * Returns a path by which the JDK finds a name in the open directory, even when the directory was
+   * moved. The name {@code "."} gives the directory itself.
    */
   public Path at(String name) {
     return reopened(descriptor).resolve(name);
   }
 
-  /** A path by which the JDK finds the very file that a descriptor has open. */
+  /** Returns a path by which the JDK finds exactly the file that a descriptor has open. */
   private static Path reopened(int descriptor) {
     return Path.of("/proc/self/fd/" + descriptor);
   }
@@ -122,7 +122,7 @@ public final class OpenDirectory implements AutoCloseable {
       try {
         channel.close();
       } catch (IOException e) {
-        // The channel only served to map the file.
+        // The channel was needed only to map the file.
       }
     }
   }
@@ -133,10 +133,10 @@ public final class OpenDirectory implements AutoCloseable {
   }
 
   /**
-   * A descriptor of a plain file.
+   * Opens a plain file, and returns its descriptor.
    *
-   * @throws NoSuchFileException when there is none
-   * @throws FileSystemException also when the name is that of something else
+   * @throws NoSuchFileException when there is no file
+   * @throws FileSystemException also when the name leads to no plain file
    */
   int open(String name, boolean toWrite) throws IOException {
     // O_NONBLOCK: opening a pipe must not wait for its other end.
@@ -164,23 +164,23 @@ public final class OpenDirectory implements AutoCloseable {
     return new NotAMemoryException(file(name), "not a regular file");
   }
 
-  /** A descriptor of a new, empty file; the name must be free. */
+  /** Creates an empty file, and returns its descriptor. The name must be free. */
   int create(String name) throws IOException {
     int flags = Libc.O_RDWR | Libc.O_CREAT | Libc.O_EXCL | Libc.O_NOFOLLOW;
     return FileErrors.check("open", Libc.open(descriptor, name, flags), file(name));
   }
 
-  /** A descriptor of a new file without a name, or the negated errno. */
+  /** Creates a file without a name. Returns its descriptor, or the negated errno. */
   int createNameless() {
     return Libc.open(descriptor, ".", Libc.O_RDWR | Libc.O_TMPFILE);
   }
 
-  /** Gives a file without a name a free one. Returns 0, or the negated errno. */
+  /** Gives a nameless file a name, which must be free. Returns 0, or the negated errno. */
   int link(int nameless, String name) {
     return Libc.link(nameless, descriptor, name);
   }
 
-  /** Removes a file's name, if it is there. */
+  /** Removes the name of a file, if it exists. */
   void delete(String name) throws IOException {
     int result = Libc.unlink(descriptor, name, 0);
     if (Errno.EISDIR.is(result)) {
@@ -204,13 +204,16 @@ public final class OpenDirectory implements AutoCloseable {
    * Makes a directory in this one.
    *
    * @param mode its permissions, less the umask
-   * @throws java.nio.file.FileAlreadyExistsException when the name is taken, by whatever
+   * @throws java.nio.file.FileAlreadyExistsException when a file of any kind has the name
    */
   public void makeDirectory(String name, int mode) throws IOException {
     FileErrors.check("mkdir", Libc.makeDirectory(descriptor, name, mode), file(name));
   }
 
-  /** Describes what has a name, which may be a symbolic link; null when nothing has it. */
+  /**
+   * Describes the file of any kind that has a name; a symbolic link is not followed. Returns null
+   * when no file has the name.
+   */
   FileStatus status(String name) throws IOException {
     try {
       return FileStatus.of(descriptor, name, Libc.AT_SYMLINK_NOFOLLOW, file(name));
@@ -225,7 +228,7 @@ public final class OpenDirectory implements AutoCloseable {
   }
 
   /**
-   * Whether something has a name: of whatever kind, a symbolic link that leads nowhere too.
+   * Whether a file of any kind has a name, even a symbolic link that leads nowhere.
    *
    * @throws UncheckedIOException when that can't be told
    */
@@ -265,8 +268,8 @@ public final class OpenDirectory implements AutoCloseable {
   }
 
   /**
-   * A memory of this directory that has a hard link somewhere else, so that changes under the other
-   * name change it here too; null when there is none. Costs a system call for each file.
+   * Returns the name of a memory of this directory that has another hard link, so that changes
+   * under the other name change it too; null when there is none. Costs a system call for each file.
    */
   public String hardLinked() throws IOException {
     Map<FileStatus, List<String>> shared = new HashMap<>();
@@ -284,7 +287,7 @@ public final class OpenDirectory implements AutoCloseable {
     return null;
   }
 
-  /** Whether a directory, and no symbolic link to one, has a name. */
+  /** Whether a name leads to a directory, and not to a symbolic link. */
   public boolean isDirectory(String name) {
     try {
       FileStatus status = status(name);
@@ -294,7 +297,7 @@ public final class OpenDirectory implements AutoCloseable {
     }
   }
 
-  /** The number that a file has in its file system; 0 when nothing has the name. */
+  /** Returns the inode number of a file; 0 when no file has the name. */
   public long inode(String name) throws IOException {
     FileStatus status = status(name);
     return status == null ? 0 : status.inode();
@@ -305,28 +308,28 @@ public final class OpenDirectory implements AutoCloseable {
     return Listing.names(at("."), path);
   }
 
-  /** How much room the file system has for this user, bytes; the largest number if it's unknown. */
+  /**
+   * Returns how many bytes of the file system this user can take; {@link Long#MAX_VALUE} if that is
+   * unknown.
+   */
   public long usableBytes() {
     FileSystemStatus status = fileSystem();
     return status == null ? Long.MAX_VALUE : status.usableBytes();
   }
 
-  /**
-   * The same, with the bytes that the file system reserves for some users: the most anybody can
-   * get.
-   */
+  /** Returns all free bytes of the file system, including those that it reserves for some users. */
   long unallocatedBytes() {
     FileSystemStatus status = fileSystem();
     return status == null ? Long.MAX_VALUE : status.unallocatedBytes();
   }
 
-  /** How large the file system is, bytes; the largest number where it does not say. */
+  /** Returns the size of the file system in bytes; {@link Long#MAX_VALUE} if that is unknown. */
   public long totalBytes() {
     FileSystemStatus status = fileSystem();
     return status == null ? Long.MAX_VALUE : status.totalBytes();
   }
 
-  /** Whether opening a file to write may make a copy of it, which earlier readers do not see. */
+  /** Whether opening a file for writing may make a copy of it that earlier readers do not see. */
   boolean isOfLayers() {
     FileSystemStatus status = FileSystemStatus.of(descriptor);
     return status != null && status.type() == OVERLAYFS;
@@ -343,18 +346,19 @@ public final class OpenDirectory implements AutoCloseable {
   }
 
   /**
-   * What became of a directory that its path does not lead to any more.
+   * The fate of a directory whose path does not lead to it any more.
    *
-   * @param named what has its path now, in words
-   * @param now where the directory is; null when it was removed, and where nobody can tell
+   * @param named the file that has the path now, in words
+   * @param now the present path of the directory; null when it was removed, or when its path is
+   *     unknown
    * @param removed whether it was removed
    */
   public record Stray(String named, Path now, boolean removed) {}
 
   /**
-   * Looks whether the path by which the directory was opened still leads to it. Null when it does,
-   * or when that can't be found out, for example because this user may no longer pass the path.
-   * Costs a system call.
+   * Finds out whether the path by which the directory was opened still leads to it. Returns null
+   * when it does, or when that can't be determined, for example because this user may no longer
+   * pass the path. Costs a system call.
    */
   public Stray strayed() {
     FileStatus there;
@@ -372,7 +376,7 @@ public final class OpenDirectory implements AutoCloseable {
         (there.isDirectory() ? "another directory" : "a file") + " is named " + path + " now");
   }
 
-  /** The kernel knows where an open directory is. */
+  /** The kernel knows the present path of an open directory. */
   private Stray stray(String named) {
     try {
       Path now = Files.readSymbolicLink(reopened(descriptor));
@@ -395,7 +399,7 @@ public final class OpenDirectory implements AutoCloseable {
 
   @Override
   public void close() {
-    // A second close would end whatever has the number by then.
+    // A second close could close another file that has got the same descriptor.
     assert !closed : path + " is closed twice";
     closed = true;
     Libc.close(descriptor);

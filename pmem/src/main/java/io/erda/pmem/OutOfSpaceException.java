@@ -15,14 +15,14 @@ public final class OutOfSpaceException extends IOException {
   }
 
   /**
-   * @param ofFileSize what {@link #isOfFileSize} says
+   * @param ofFileSize the result of {@link #isOfFileSize}
    */
   OutOfSpaceException(String message, Throwable cause, boolean ofFileSize) {
     super(message, cause);
     this.ofFileSize = ofFileSize;
   }
 
-  /** Whether the file system has room, and a limit on the size of one file was met. */
+  /** Whether the file system has room, but a limit on the size of a file was exceeded. */
   public boolean isOfFileSize() {
     return ofFileSize;
   }

@@ -24,13 +24,16 @@ import java.util.concurrent.ConcurrentHashMap;
  * on. Until then, stores of other processes to the page are seen. {@link #lock()} is shared: it
  * excludes owners ({@link MappedDirectory#lock()}), not other inspectors.
  *
- * <p>Promises whatever is asked for, so that a store runs the same code as over the files; a
- * failure has nothing to destroy.
+ * <p>Gives any promise that is wanted, so that a store runs the same code as over the files. The
+ * stores are lost at the end in any case, so a failure can destroy nothing.
  */
 public final class OverlayDirectory implements MemoryDirectory {
-  /** The bytes under a name; null until it is first opened or created. */
+  /**
+   * A file of the directory, or a memory that was created here. Its bytes are null until it is
+   * first opened or created.
+   */
   private static final class Layer {
-    /** The file's name in the directory; it may have another one in this view. */
+    /** The name of the file in the directory; its name in this view may be another one. */
     final String file;
 
     MemorySegment bytes;
@@ -66,7 +69,10 @@ public final class OverlayDirectory implements MemoryDirectory {
 
   private final Set<OverlayMemory> opened = ConcurrentHashMap.newKeySet();
 
-  /** Null until first used: an inspector locks before that, so that no owner is at work. */
+  /**
+   * The layers by name; null until first used. An inspector locks the directory before that, so
+   * that no owner is at work.
+   */
   private TreeMap<String, Layer> layers;
 
   private Survives survives = Survives.PROCESS_CRASH;
@@ -145,7 +151,8 @@ public final class OverlayDirectory implements MemoryDirectory {
         throw new NotAMemoryException(
             file, "cannot be mapped: it is 0 bytes long, at least 1 is needed");
       }
-      // No store reaches the file, and few pages are ever stored to: no memory is set aside.
+      // No store goes to the file, and few pages are ever stored to, so the kernel need not reserve
+      // memory for all pages.
       int flags = Libc.MAP_PRIVATE | Libc.MAP_NORESERVE;
       long address = Libc.map(0, length, Libc.PROT_READ_WRITE, flags, opening);
       if (address < 0) {

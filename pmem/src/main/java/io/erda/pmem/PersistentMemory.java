@@ -7,29 +7,37 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>Loads go straight to {@link #segment()}. Every store goes through {@link #put} or {@link
  * #putLongRelease}: an implementation may count, delay or lose stores, and a store that bypasses it
- * is a defect. An implementer owes: {@code putLongRelease} is one atomic 8-byte store with release
- * semantics; {@code put} never tears an 8-aligned word that lies whole in its range when the source
- * is native memory and agrees with the destination mod 8 (Erda does not depend on it: words that
- * readers look at go through {@code putLongRelease}, all else has a checksum; but the simulation
- * loses stores word by word because of it); bytes that were flushed before a {@link #drain()} have
- * the promise of {@link #survives()} after it; other bytes may or may not survive, word by word.
+ * is a defect.
+ *
+ * <p>Every implementation guarantees the following. {@code putLongRelease} is one atomic 8-byte
+ * store with release semantics. {@code put} never tears an 8-aligned word that lies whole in its
+ * range, when the source is native memory and agrees with the destination mod 8. Bytes that were
+ * flushed before a {@link #drain()} have the promise of {@link #survives()} after it. Other bytes
+ * may or may not survive, word by word.
+ *
+ * <p>Erda does not depend on the whole words of {@code put}: words that readers look at go through
+ * {@code putLongRelease}, and all other bytes have a checksum. The simulation depends on them,
+ * because it loses stores word by word.
  *
  * <p>Stores by several threads are allowed to disjoint places. {@code flush} and {@code drain} of
  * one thread cover that thread's stores. The creator owns the memory and closes it; {@link
  * #segment()} is invalid after that.
  */
 public interface PersistentMemory extends AutoCloseable {
-  /** The bytes, for loads. Length is {@link Backing#length()}; 8-aligned at offset 0. */
+  /**
+   * Returns the bytes, for loads. The segment has the length {@link Backing#length()}, and offset 0
+   * is 8-aligned.
+   */
   MemorySegment segment();
 
   /**
-   * Stores {@code length} bytes of {@code source} from {@code sourceOffset} at {@code offset}.
-   * Order within is free. The two ranges do not overlap.
+   * Stores {@code length} bytes of {@code source} from {@code sourceOffset} at {@code offset}. The
+   * bytes may be stored in any order. The two ranges must not overlap.
    *
    * @throws IndexOutOfBoundsException when one of the ranges is not within its segment; then
    *     nothing is stored
-   * @throws FailedStoreException when the file system has no room for a page of it, or failed; some
-   *     of the bytes may be stored
+   * @throws FailedStoreException when the file system has no room for a page of the range, or
+   *     failed; some of the bytes may be stored
    */
   void put(long offset, MemorySegment source, long sourceOffset, long length);
 
@@ -38,7 +46,7 @@ public interface PersistentMemory extends AutoCloseable {
    *
    * @throws IllegalArgumentException when {@code offset} is not 8-aligned
    * @throws FailedStoreException when the file system has no room for its page, or failed; then the
-   *     word is what it was
+   *     word is unchanged
    */
   void putLongRelease(long offset, long value);
 
@@ -46,33 +54,34 @@ public interface PersistentMemory extends AutoCloseable {
   void flush(long offset, long length);
 
   /**
-   * Waits until everything this thread flushed has the promise of {@link #survives()}.
+   * Waits until all bytes that this thread flushed survive the failure that {@link #survives()}
+   * names.
    *
    * @throws java.io.UncheckedIOException when the device failed; from then on every drain of this
-   *     memory fails, and what was flushed since the last drain that did not fail is lost or not,
-   *     word by word
+   *     memory fails, and each word that was flushed after the last successful drain may be lost or
+   *     not
    */
   void drain();
 
   /**
    * Makes the pages of a range present and writable in this process, so that storing there soon
    * takes no page fault. A hint: changes no byte, fails silently, and takes as long as the kernel
-   * takes. From any thread, also while others store.
+   * needs. Any thread may call it, also while others store.
    */
   default void populate(long offset, long length) {}
 
   /**
-   * Says that a range is loaded soon, from its beginning to its end, so that its missing pages are
-   * read meanwhile. A hint, which takes as long as the kernel needs to find memory. To be given by
-   * pieces of some hundred KiB: of a longer range the kernel may read only the beginning. From any
-   * thread.
+   * Announces that a range will be loaded soon, from its beginning to its end, so that the kernel
+   * reads its missing pages ahead. A hint, which takes as long as the kernel needs to find memory.
+   * Call it for pieces of some hundred KiB, because the kernel may read only the beginning of a
+   * longer range. Any thread may call it.
    */
   default void readAhead(long offset, long length) {}
 
   /**
-   * Gives back the pages of a range that nobody uses any more: its bytes are lost for every process
-   * that maps it, and loads find zeros or the former bytes. A hint: fails silently. It makes
-   * closing a large memory whose name is gone quick.
+   * Gives back the pages of a range that is no longer used. Its bytes are lost for every process
+   * that maps it, and loads find zeros or the former bytes. A hint: fails silently. It makes the
+   * closing of a large memory that has no name any more quick.
    */
   default void discard(long offset, long length) {}
 
@@ -80,9 +89,10 @@ public interface PersistentMemory extends AutoCloseable {
   Survives survives();
 
   /**
-   * Whether a store that others already see may still be lost by the failure that {@link
-   * #survives()} names (memory controller domain, synchronised files). Where true, a word is first
-   * stored pending, drained, then committed (design, "A put").
+   * Whether a store that other threads and processes already see may still be lost by the failure
+   * that {@link #survives()} names, as with a persistence domain that begins at the memory
+   * controller, and with synchronised files. If so, a word is first stored as pending, then
+   * drained, then committed (design, "A put").
    */
   boolean visibleBeforeDurable();
 
@@ -91,10 +101,10 @@ public interface PersistentMemory extends AutoCloseable {
     return false;
   }
 
-  /** Where another process finds the same bytes. */
+  /** Returns the part of a file that another process maps to see the same bytes. */
   Backing backing();
 
-  /** Releases the mapping. Nothing is implied about durability: drain first. */
+  /** Releases the mapping. This does not drain: drain first for durability. */
   @Override
   void close();
 }

@@ -18,10 +18,13 @@ import java.util.function.LongSupplier;
  * <p>Any thread may call any method.
  */
 public final class ReadAhead {
-  /** JVMs and other programs need the rest, and reading ahead does harm before memory is full. */
+  /**
+   * The share of memory that mappings may fill while pages are read ahead. JVMs and other programs
+   * need the rest, and reading ahead does harm before memory is full.
+   */
   private static final double SHARE_OF_MEMORY = 0.5;
 
-  /** So much fits everywhere, so the size of memory need not be found out. */
+  /** Mappings of this size fit into any memory, so they need no look at the size of memory. */
   private static final long SMALL_BYTES = 64L << 20;
 
   private static final long PAGE_BYTES = 4096;
@@ -32,26 +35,26 @@ public final class ReadAhead {
   private final Set<Mapping> mappings = ConcurrentHashMap.newKeySet();
   private final AtomicLong bytes = new AtomicLong();
 
-  /** Changes under the lock of this. */
+  /** Whether pages are read alone; changed only under the lock of this object. */
   private volatile boolean alone;
 
   /** A file that is mapped, or a part of one. */
   public interface Mapping {
     MemorySegment memory();
 
-    /** Has missing pages read alone, or as the kernel likes. */
+    /** Makes the kernel read missing pages of this mapping alone, or as it does by default. */
     default void readAlone(boolean alone) {
       advise(memory(), alone);
     }
   }
 
-  /** For files that share the memory of this process. */
+  /** Makes an instance whose mappings share the memory that this process can have. */
   public ReadAhead() {
     this(SMALL_BYTES, () -> (long) (AvailableMemory.bytes() * SHARE_OF_MEMORY));
   }
 
   /**
-   * @param bytesMax of mappings that fit into memory together
+   * @param bytesMax total length of the mappings that fit into memory together
    */
   public ReadAhead(long bytesMax) {
     this(0, () -> bytesMax);
@@ -70,8 +73,8 @@ public final class ReadAhead {
   }
 
   /**
-   * Removes a mapping. If there is room again, the next {@link #mapped} turns reading ahead on, and
-   * not this call, because its caller may hold the mapping's lock.
+   * Removes a mapping. If there is room again, the next {@link #mapped} turns reading ahead on.
+   * This call does not, because its caller may hold the mapping's lock.
    */
   public void unmapped(Mapping mapping) {
     if (mappings.remove(mapping)) {
@@ -96,8 +99,8 @@ public final class ReadAhead {
   }
 
   /**
-   * A range is loaded now. Where pages are read alone and the range has several, those that are not
-   * in memory are read at the same time. Allocates nothing.
+   * Called before a range is loaded. When pages are read alone and the range has several, the
+   * missing ones are read at the same time. Allocates nothing.
    */
   public void loading(MemorySegment memory, long offset, long length) {
     long from = memory.address() + offset & -PAGE_BYTES;
@@ -106,14 +109,16 @@ public final class ReadAhead {
     }
   }
 
-  /** A range is loaded soon, after those of earlier calls. Allocates nothing. */
+  /**
+   * Called when a range will be loaded soon, after the ranges of earlier calls. Allocates nothing.
+   */
   public void loadingSoon(MemorySegment memory, long offset, long length) {
     if (alone) {
       tell(memory, offset, length);
     }
   }
 
-  /** By pieces: of a longer range the kernel may read only the beginning. */
+  /** Tells the kernel piece by piece, because it may read only the beginning of a longer range. */
   private static void tell(MemorySegment memory, long offset, long length) {
     assert offset >= 0 && length <= memory.byteSize() - offset
         : length + " bytes at " + offset + " of " + memory;

@@ -10,36 +10,39 @@ import java.lang.foreign.MemorySegment;
  * {@link MemoryGuard}.
  */
 public interface ReadableFile extends AutoCloseable {
-  /** The name that it was opened by. */
+  /** The name by which it was opened. */
   String name();
 
-  /** Bytes, when it was opened. */
+  /** The length of the file in bytes when it was opened. */
   long length();
 
-  /** Loads an 8-aligned word, before all loads that come after. */
+  /** Loads an 8-aligned word, before all later loads (acquire semantics). */
   long word(long offset);
 
   /**
-   * Loads bytes, in any order among themselves, before all loads that come after. A word that is
+   * Loads bytes, in any order among themselves, and before all later loads. A word that is
    * 8-aligned in the file and in memory is never torn.
    */
   void load(long offset, MemorySegment to, long toOffset, int length);
 
   /**
-   * Loads a word only to bring it into the processor's cache. The result means nothing; it keeps
-   * the compiler from leaving the load out.
+   * Loads a word only to bring it into the processor's cache. The result has no meaning; it is
+   * returned so that the compiler does not remove the load.
    */
   default long glimpse(long offset) {
     return 0;
   }
 
   /**
-   * Whether its name, in the directory that has the directory's name now, still names this file.
-   * May cost system calls.
+   * Whether the file's name still leads to this file, in the directory that the directory's path
+   * leads to now. May cost system calls.
    */
   boolean isCurrent();
 
-  /** How much is left of a file that was shortened, in words; null when all of it is. */
+  /**
+   * Returns the remaining length of a file that was shortened, in words; null when the file was not
+   * shortened.
+   */
   default String loss() {
     return null;
   }

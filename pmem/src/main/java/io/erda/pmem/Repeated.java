@@ -18,8 +18,8 @@ final class Repeated {
    * Calls up to three times, with pauses of some milliseconds.
    *
    * @param call returns what the system call returned, or the negated errno
-   * @return what the last call returned; the error of the first one where the last one found the
-   *     file gone, because then the first one may have taken effect
+   * @return what the last call returned. When the last call found the file gone, an earlier one may
+   *     have removed it although it failed, so the error of the first call is returned instead.
    */
   static int call(IntSupplier call) {
     int first = call.getAsInt();

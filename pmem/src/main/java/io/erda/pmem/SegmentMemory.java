@@ -10,8 +10,8 @@ import java.nio.file.Path;
 import java.util.Objects;
 
 /**
- * Memory that the processor stores to. A subclass says what flush and drain take to keep the
- * promise.
+ * Memory that the processor stores to. A subclass implements flush and drain as its promise
+ * requires.
  *
  * <p>Owns its arena: closing it makes the segment invalid for every thread and returns when no
  * access is under way.
@@ -34,7 +34,7 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
 
   private static final long PAGE_BYTES = 4096;
 
-  /** How often a store that failed is done again where nothing is wrong with its pages any more. */
+  /** How often a store that failed is repeated while its pages can be stored to. */
   private static final int STORES_AGAIN = 3;
 
   private final MemoryGuard faults = new MemoryGuard();
@@ -64,12 +64,12 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
   }
 
   /**
-   * {@inheritDoc} A fault comes to light here, so that nothing behind a store that failed is
-   * stored.
+   * {@inheritDoc} A fault of the store is thrown by this call, so that a thread stores nothing
+   * after a store that failed.
    */
   @Override
   public final void put(long offset, MemorySegment source, long sourceOffset, long length) {
-    // A fault of an earlier load or store is not this store's.
+    // A pending fault of an earlier load or store is thrown here, before this store begins.
     faults.surface();
     if (faults.access(COPY, this, source, sourceOffset, offset, length, 0) == MemoryGuard.FAULT) {
       storeAgain(COPY, source, sourceOffset, offset, length);
@@ -105,7 +105,7 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
         return;
       }
     }
-    // This memory is sound: the fault was in the memory that the bytes come from.
+    // The pages of this memory can be stored to, so the fault was in the source of the bytes.
     throw faults.fault();
   }
 
@@ -132,8 +132,9 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
   }
 
   /**
-   * Only keeps the order of stores: the processor makes them in the order of the compiled code, and
-   * a kill of the process does not undo them. A release fence costs no instruction on x86.
+   * Keeps the order of stores, and does no more: the processor makes stores in the order of the
+   * compiled code, and a kill of the process does not undo them. A release fence costs no
+   * instruction on x86.
    */
   @Override
   public void drain() {
@@ -158,7 +159,7 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
     }
   }
 
-  /** Returns 0, or less when the kernel refuses. */
+  /** Returns 0, or a negative number when the kernel refuses. */
   final synchronized int tellToRead(long offset, long length) {
     if (!arena.scope().isAlive()) {
       return 0;
@@ -168,8 +169,8 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
   }
 
   /**
-   * Holds the lock of {@link #close}: the kernel gets an address, which must still be this
-   * mapping's.
+   * Holds the lock of {@link #close}, because the kernel gets an address, and the mapping must
+   * still be there.
    */
   @Override
   public synchronized void populate(long offset, long length) {
@@ -199,7 +200,7 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
     return backing;
   }
 
-  /** The file has a new name. */
+  /** Sets the backing after the file got a new name. */
   final void renamed(Backing to) {
     assert to.length() == segment.byteSize() : to + " has another length than " + segment;
     backing = to;

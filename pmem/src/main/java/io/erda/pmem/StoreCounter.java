@@ -8,10 +8,10 @@ import java.util.concurrent.atomic.LongAdder;
  * Counts stores, flushes and drains. One counter may serve many memories and many threads, and be
  * read from any.
  *
- * <p>{@link CountedMemory} calls it; so may other code that stores to the same memory, such as a
- * client's device. A store is counted before it is made, because it is compared with what is there.
- * Counts of stores that race for the same bytes are approximate in {@link
- * MemoryStatistics#bytesChanged()} alone.
+ * <p>{@link CountedMemory} calls it. Other code that stores to the same memory, such as a client's
+ * device, may call it too. A store is counted before it is made, because it is compared with the
+ * bytes that it replaces. When stores race for the same bytes, only {@link
+ * MemoryStatistics#bytesChanged()} is approximate.
  */
 public final class StoreCounter {
   private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED;
@@ -50,7 +50,10 @@ public final class StoreCounter {
     drains.increment();
   }
 
-  /** The counts now; each is exact, all together only while nobody stores. */
+  /**
+   * Returns the present counts. Each count is exact; they belong to the same moment only while no
+   * thread stores.
+   */
   public MemoryStatistics statistics() {
     return new MemoryStatistics(
         stores.sum(),

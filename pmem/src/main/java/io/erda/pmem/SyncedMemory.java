@@ -9,13 +9,14 @@ import java.util.Objects;
  * A shared mapping of an ordinary file that {@link #drain()} writes to the device with msync(2).
  *
  * <p>{@code flush} notes the range that was flushed; {@code drain} writes all of it with one call,
- * whichever threads flushed it: the kernel finds the dirty pages in between by itself, and a second
- * call would wait for the device a second time. Drains come one after the other, so a thread whose
- * bytes another one is writing waits for that, and then usually has nothing left to write (group
- * commit).
+ * whichever threads flushed it: the kernel finds the dirty pages in the range by itself, and a
+ * second call would wait for the device a second time. Drains run one after the other. So a thread
+ * whose bytes are being written by another thread's drain waits for that drain, and then usually
+ * has nothing left to write (group commit).
  *
- * <p>After a failed msync the kernel may have dropped what it could not write, and the next msync
- * would succeed over it. So the first failure is final: every later drain throws it again.
+ * <p>After a failed msync the kernel may have dropped the pages that it could not write, and the
+ * next msync would succeed without them. So the first failure is final: every later drain throws it
+ * again.
  */
 final class SyncedMemory extends SegmentMemory {
   /** msync(2) of a range of the mapping; fails with an {@link UncheckedIOException}. */
@@ -59,9 +60,10 @@ final class SyncedMemory extends SegmentMemory {
   }
 
   /**
-   * {@inheritDoc} Writes the range to the device too: the first write of a page whose space was
-   * only allocated waits for the file system's journal as well. Drains wait meanwhile, because the
-   * kernel tells a failure to one caller alone.
+   * {@inheritDoc} Also writes the range to the device, because the first write of a page whose
+   * space was only allocated waits for the file system's journal too, and a drain need not wait for
+   * that later. Drains wait for the end of this call, because the kernel reports a failure to only
+   * one caller.
    */
   @Override
   public synchronized void populate(long offset, long length) {

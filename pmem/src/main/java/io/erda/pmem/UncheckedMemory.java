@@ -10,20 +10,24 @@ import java.lang.foreign.MemorySegment;
  * that it is alive for ever. One in a field or a variable costs some ten instructions (2 ns) of
  * checks each time, and a get loads some forty words.
  *
- * <p>The price is that nothing is checked: an address of memory that was released, or of another
- * owner, ends the process or damages it. Whoever uses it checks bounds and life itself, and says
- * where: memory that it mapped or allocated itself and still holds, with offsets that are constants
- * or were compared with the length before.
+ * <p>The price is that nothing is checked: an access to memory that was released, or that has
+ * another owner, ends the process or damages it. So code that uses this class checks bounds and
+ * lifetime itself, and has a comment that says where. It accesses only memory that it mapped or
+ * allocated itself and still holds, at offsets that are constants or were compared with the length
+ * before.
  */
 public final class UncheckedMemory {
   /**
-   * All of it; the offset of a byte is its address. It is a {@code static final} field because only
-   * then the compiler folds it.
+   * All memory; the offset of a byte is its address. This is a {@code static final} field because
+   * the compiler treats only such a field as a constant.
    */
   @SuppressWarnings("restricted")
   public static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
-  /** Masks addresses of user space: what is masked with it needs no check for bounds. */
+  /**
+   * A mask for addresses of user space: an address that was masked with it needs no check of its
+   * bounds.
+   */
   public static final long ADDRESS = (1L << 48) - 1;
 
   private UncheckedMemory() {}

@@ -6,8 +6,8 @@ import java.nio.channels.ClosedByInterruptException;
 /**
  * Work with file channels by threads that may be interrupted. The JDK closes a channel whose thread
  * is interrupted, before or while it uses it, and fails the work. Opening a store or a connection
- * is short and has nothing to wait for, so here an interrupt does not end it: the work is done,
- * over again where the interrupt came in the middle of it, and the thread's interrupt status is set
+ * is short and waits for nothing, so an interrupt does not end it: this class does the work,
+ * repeats it if the interrupt came in the middle, and sets the thread's interrupt status
  * afterwards.
  */
 public final class Uninterrupted {

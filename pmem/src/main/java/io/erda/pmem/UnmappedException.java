@@ -3,8 +3,8 @@ package io.erda.pmem;
 import java.io.IOException;
 
 /**
- * A file can't be mapped, because the process has no address space or no memory for it. The JDK
- * says of that only that mapping failed.
+ * A file can't be mapped, because the process has no address space or no memory for it. The JDK's
+ * message says only that mapping failed.
  */
 public final class UnmappedException extends IOException {
   private static final long serialVersionUID = 1L;

@@ -7,12 +7,12 @@ import java.util.Objects;
  * Copies bytes so that no 8-aligned word of the destination that lies whole in the range is seen
  * torn, if the source is native memory and agrees with the destination mod 8.
  *
- * <p>{@link MemorySegment#copy} alone does not give that: it moves 8-byte pieces from the start of
- * the range, wherever that is, below 64 bytes, and units as small as one byte above, unless
- * addresses and length are multiples of 8 (then {@code Unsafe.copyMemory} promises long units, and
- * the pieces are aligned). So a range is cut into at most 7 bytes of head, an aligned body, and at
- * most 7 bytes of tail. Nothing is promised for other sources, which are copied in one call: word
- * by word would be six times slower.
+ * <p>{@link MemorySegment#copy} alone does not guarantee that: it moves 8-byte pieces from the
+ * start of the range, wherever that is, below 64 bytes, and units as small as one byte above,
+ * unless addresses and length are multiples of 8 (then {@code Unsafe.copyMemory} promises long
+ * units, and the pieces are aligned). So a range is cut into at most 7 bytes of head, an aligned
+ * body, and at most 7 bytes of tail. Nothing is promised for other sources, which are copied in one
+ * call: word by word would be six times slower.
  */
 final class WordCopy {
   private WordCopy() {}

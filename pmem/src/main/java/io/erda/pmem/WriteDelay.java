@@ -1,8 +1,8 @@
 package io.erda.pmem;
 
 /**
- * How much slower than the memory underneath a write to persistent memory is taken to be. Both
- * delays may be set; they add up.
+ * The delays by which writes to an emulated persistent memory take longer than writes to the
+ * wrapped memory. Both delays may be set; they add up.
  *
  * @param perStoreNs after each put or word store of at least one byte, nanoseconds
  * @param perLineNs at a drain, for each cache line flushed before it, one after the other,

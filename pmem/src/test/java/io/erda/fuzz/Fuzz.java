@@ -8,14 +8,14 @@ import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 
 /**
- * Feeds a target what was valid once. Each input follows from one seed; a failure names the seed,
- * the input, and the command that replays it.
+ * Runs a target with mutations of valid inputs. Each input follows from one seed; a failure names
+ * the seed, the input, and the command that repeats it.
  *
- * <p>{@code -Derda.fuzz.seconds=N} says how long each target runs, 1 by default; {@code
- * -Derda.seed=S} where it begins, and with {@code -Derda.fuzz.runs=1} that nothing else is run.
+ * <p>{@code -Derda.fuzz.seconds=N} sets how long each target runs, 1 by default; {@code
+ * -Derda.seed=S} sets the first seed, and with {@code -Derda.fuzz.runs=1} only this seed is run.
  *
  * <p>Fails when a target throws anything, or allocates more than it may for one input. A target
- * that hangs is the test's time-out to end.
+ * that hangs is ended by the time-out of the test.
  */
 public final class Fuzz {
   /** Takes one input, and catches what it may throw. */
@@ -68,15 +68,15 @@ public final class Fuzz {
 
   private Fuzz() {}
 
-  /** Runs a target on mutations of what is valid, and now and then on that itself. */
+  /** Runs a target with mutations of valid inputs, and now and then with a valid input itself. */
   public static void run(Class<?> test, List<byte[]> valid, Target target) {
     run(test, valid, BYTES_MAX, target);
   }
 
   /**
-   * {@link #run(Class, List, Target)} with a bound of its own.
+   * As {@link #run(Class, List, Target)}, with another bound.
    *
-   * @param bytesMax that the target may allocate on the heap for one input
+   * @param bytesMax the bytes that the target may allocate on the heap for one input
    */
   public static void run(Class<?> test, List<byte[]> valid, long bytesMax, Target target) {
     long first = Long.getLong("erda.seed", System.nanoTime());

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** How much memory there is by what the kernel's files say. */
+/** Tests the amount of memory that is computed from the kernel's files. */
 final class AvailableMemoryTest {
   private static final long TOTAL = 8_000_000L * 1024;
 

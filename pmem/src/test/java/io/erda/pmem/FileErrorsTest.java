@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is said of an error names the file and no type of Java's. */
+/** The description of an error names the file, and no Java type. */
 class FileErrorsTest {
   @Test
   void theTypeIsSaidInWords() {

@@ -43,7 +43,7 @@ final class HeapDirectoryTest extends MemoryDirectoryContract {
     assertTrue(claiming.create("m", 8).visibleBeforeDurable());
   }
 
-  /** The bytes belong to the segment, not to whoever opened it. */
+  /** The bytes live as long as the segment, not as long as the object that opened it. */
   @Test
   void bytesLiveAsLongAsTheirSegment() throws Exception {
     HeapDirectory directory = new HeapDirectory();

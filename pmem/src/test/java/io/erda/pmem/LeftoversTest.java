@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What can't be removed is tried again, unless its name is another file's by then. */
+/** The removal of a file that failed is tried again, unless another file has the name then. */
 class LeftoversTest {
   private static final long BYTES = 64;
 

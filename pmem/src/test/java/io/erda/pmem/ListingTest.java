@@ -21,7 +21,7 @@ class ListingTest {
   private static final Path TOLD = Path.of("the store");
   private static final Path NULL = Path.of("/dev/null");
 
-  /** A directory that gives one name, and then an error, as the JDK tells it. */
+  /** A directory that returns one name, and then throws an error as the JDK does. */
   private static final class Failing implements DirectoryStream<Path> {
     @Override
     public Iterator<Path> iterator() {

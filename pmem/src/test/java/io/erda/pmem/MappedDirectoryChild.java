@@ -30,7 +30,7 @@ final class MappedDirectoryChild {
     }
   }
 
-  /** Reports whether it got the lock, and keeps it until it is told to end or killed. */
+  /** Reports whether it got the lock, and keeps the lock until it is told to end or is killed. */
   private static void lock(Path path) throws IOException {
     try (MappedDirectory directory = MappedDirectory.open(path)) {
       say("locked " + directory.lock());

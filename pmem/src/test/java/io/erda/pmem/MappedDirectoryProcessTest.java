@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What needs a second process: locks, kills, and limits that would hurt this one. */
+/** Tests that need a second process: locks, kills, and limits that would affect this process. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class MappedDirectoryProcessTest {
   @TempDir Path files;

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What a directory of real files owes beyond the contract. */
+/** Tests of a directory of real files beyond the contract. */
 final class MappedDirectoryTest {
   @TempDir Path files;
 
@@ -163,7 +163,7 @@ final class MappedDirectoryTest {
     assertFalse(Files.exists(files.resolve("m")));
   }
 
-  /** What a file system without nameless files gets. */
+  /** Tests the way of creating files on a file system without nameless files. */
   @Test
   void createsUnderTheNameWhereItMust() throws Exception {
     Path file = files.resolve("named");
@@ -181,7 +181,7 @@ final class MappedDirectoryTest {
     }
   }
 
-  /** What a file system without fallocate gets. */
+  /** Tests the way of creating files on a file system without fallocate. */
   @Test
   void writesZerosWhereItMust() throws Exception {
     Path file = Files.createFile(files.resolve("zeros"));

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a store to mapped memory that failed is told as. */
+/** Tests the exceptions for failed stores to mapped memory. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class MappedFaultTest {
   @TempDir Path directory;
@@ -31,7 +31,10 @@ class MappedFaultTest {
     return MappedFault.ofStore(file, directory, MemorySegment.ofArray(new long[1]), 0, 8);
   }
 
-  /** A file system that has room, and a file that takes no store: nobody is told of a full disk. */
+  /**
+   * The file system has room, and the file takes no store: the exception does not report a full
+   * disk.
+   */
   @Test
   void anImmutableFileIsNoFullDisk() throws Exception {
     Path file = Files.write(directory.resolve("region-0-1"), new byte[4096]);

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
-/** What every {@link MemoryDirectory} owes. A subclass says where directories come from. */
+/** The tests that every {@link MemoryDirectory} must pass. A subclass makes the directories. */
 public abstract class MemoryDirectoryContract {
   private final List<MemoryDirectory> opened = new ArrayList<>();
 

@@ -59,7 +59,7 @@ class MemoryGuardTest {
     }
   }
 
-  /** What else the JDK throws the same class for. */
+  /** Other errors for which the JDK throws the same class. */
   @Test
   void otherInternalErrorsAreNoFaults() {
     assertFalse(MemoryGuard.isFault(new InternalError(new IOException("Input/output error"))));

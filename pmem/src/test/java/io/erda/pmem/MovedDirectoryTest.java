@@ -22,21 +22,18 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/**
- * A directory that was opened stays the one that everything is found in, whatever becomes of its
- * name.
- */
+/** All files are found in the directory that was opened, whatever happens to its name. */
 final class MovedDirectoryTest {
   private static final int LENGTH = 8192;
 
   @TempDir Path files;
 
-  /** What the directory is opened by, and where it is found when it was moved. */
+  /** The path by which the directory is opened, and its path after it was moved. */
   private Path name;
 
   private Path moved;
 
-  /** What becomes of the name of an open directory. */
+  /** The changes of the name of an open directory. */
   enum Move {
     /** The directory is renamed, and nothing has its name. */
     RENAMED,
@@ -134,7 +131,7 @@ final class MovedDirectoryTest {
     }
   }
 
-  /** Whoever looks at a store sees the one whose lock he has. */
+  /** An inspector of a store sees the store whose lock it has. */
   @ParameterizedTest
   @EnumSource
   void whoeverLooksSeesTheDirectoryThatWasOpened(Move move) throws Exception {

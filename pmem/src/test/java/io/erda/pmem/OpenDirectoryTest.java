@@ -156,7 +156,7 @@ final class OpenDirectoryTest {
     }
   }
 
-  /** Of a pipe that nobody writes to, opening must not wait. */
+  /** Opening a pipe without a writer must not wait. */
   @Test
   void aPipeIsNoFile() throws Exception {
     try (OpenDirectory directory = made()) {

@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is done through an overlay is seen through it, and nowhere else. */
+/** Changes through an overlay are visible through it, and nowhere else. */
 final class OverlayDirectoryTest {
   @TempDir Path files;
 

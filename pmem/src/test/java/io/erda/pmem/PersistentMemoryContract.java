@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
-/** What every {@link PersistentMemory} owes. A subclass says where memory comes from. */
+/** The tests that every {@link PersistentMemory} must pass. A subclass makes the memory. */
 public abstract class PersistentMemoryContract {
   private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
   private static final VarHandle LITTLE_ENDIAN_LONG =
@@ -158,7 +158,8 @@ public abstract class PersistentMemoryContract {
 
   /**
    * Eight zones, each always stored as one range that begins 0 to 7 bytes after the start of a
-   * word, from a source that agrees mod 8. What lies whole in the range is all zeros or all ones.
+   * word, from a source that agrees mod 8. Each word that lies whole in the range must be all zeros
+   * or all ones.
    */
   @Test
   final void noWholeWordOfARangeIsSeenTorn() throws Exception {

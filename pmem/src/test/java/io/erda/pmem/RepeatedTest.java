@@ -7,7 +7,7 @@ import java.util.Iterator;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Which errors of a call are met with another call, and what comes of it. */
+/** Tests which errors of a call are followed by another call, and the result. */
 class RepeatedTest {
   private int calls;
 

@@ -16,7 +16,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 
-/** What drain asks of msync, and what it makes of a failure. */
+/** Tests the calls of msync by drain, and the handling of failures. */
 final class SyncedMemoryForceTest {
   private static final int LENGTH = 1 << 20;
   private final List<String> forced = new ArrayList<>();
@@ -63,7 +63,10 @@ final class SyncedMemoryForceTest {
     }
   }
 
-  /** The kernel tells it once: nobody may think that what was flushed before is durable. */
+  /**
+   * The kernel reports the failure once. After that no bytes that were flushed before may count as
+   * durable.
+   */
   @Test
   void aFailureWhilePagesArePreparedIsTheNextDrains() {
     boolean[] fail = {true};

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Who stores into one page has that page written to the device, and not the megabyte around it: a
+ * After a store to one page that page is written to the device, and not the megabyte around it: a
  * kernel keeps pages that were brought in together in one piece, and writes it whole.
  */
 final class SyncedPagesTest {

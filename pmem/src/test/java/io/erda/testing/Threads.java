@@ -12,14 +12,17 @@ public final class Threads {
 
   private Threads() {}
 
-  /** Starts a thread of its own; its result is what the work threw, or null. */
+  /** Starts a thread. The result is the exception of the work, or null. */
   public static FutureTask<Throwable> start(String name, Work work) {
     FutureTask<Throwable> task = new FutureTask<>(() -> thrownBy(work));
     new Thread(task, name).start();
     return task;
   }
 
-  /** Does the work in a thread of its own, and returns what it threw when that thread has ended. */
+  /**
+   * Does the work in a separate thread. Returns the exception of the work, or null, when the thread
+   * has ended.
+   */
   public static Throwable run(String name, Work work) throws InterruptedException {
     Throwable[] thrown = new Throwable[1];
     Thread thread = new Thread(() -> thrown[0] = thrownBy(work), name);

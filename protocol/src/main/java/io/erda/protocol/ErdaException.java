@@ -3,7 +3,10 @@ package io.erda.protocol;
 import java.lang.invoke.MethodHandles;
 import java.util.regex.Pattern;
 
-/** Everything that a caller of Erda can act on. Messages are one line and carry the numbers. */
+/**
+ * The errors of Erda to which a caller can react. A message is one line and contains the relevant
+ * numbers.
+ */
 public abstract sealed class ErdaException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
@@ -11,8 +14,8 @@ public abstract sealed class ErdaException extends RuntimeException {
       Pattern.compile("[\\p{Cntrl}\\x{80}-\\x{9f}\\x{2028}\\x{2029}]");
 
   /**
-   * Initialises all of its types. A type that is first needed when there is no memory could not be
-   * initialised, and every later use of it would end with a {@link NoClassDefFoundError}.
+   * Initialises all types of exceptions. A type that is first needed when there is no memory could
+   * not be initialised, and every later use of it would throw a {@link NoClassDefFoundError}.
    */
   public static void prepare() {
     for (Class<?> type : ErdaException.class.getPermittedSubclasses()) {
@@ -28,13 +31,13 @@ public abstract sealed class ErdaException extends RuntimeException {
     super(oneLine(message), cause);
   }
 
-  /** Replaces line ends and terminal controls, because a peer or a user may have given the text. */
+  /** Replaces line ends and terminal controls, because the text may come from a peer or a user. */
   private static String oneLine(String message) {
     return message == null ? null : CONTROLS.matcher(message).replaceAll("?");
   }
 
   /**
-   * There is no server, or it went away before the operation could have any effect. Trying again is
+   * There is no server, or it ended before the operation could have any effect. Trying again is
    * safe.
    */
   public static final class Unavailable extends ErdaException {
@@ -46,12 +49,12 @@ public abstract sealed class ErdaException extends RuntimeException {
   }
 
   /**
-   * A put or delete was sent, and no answer came before the connection ended, or the store's files
-   * failed during it. It is never replayed.
+   * A put or delete was sent, and the connection ended before the answer came, or the store's files
+   * failed during the operation. The client never repeats the operation.
    *
-   * <p>{@link #isFinal()} says whether it may still take effect. The client withdraws an operation
-   * that the server had not begun: that one never takes effect ({@link Unavailable}). The server
-   * had begun all others.
+   * <p>{@link #isFinal()} says whether the operation may still take effect. This exception is
+   * thrown only for operations that the server had begun: the client withdraws an operation that
+   * the server had not begun, so that it never takes effect, and throws {@link Unavailable}.
    */
   public static final class OutcomeUnknown extends ErdaException {
     private static final long serialVersionUID = 1L;
@@ -80,21 +83,23 @@ public abstract sealed class ErdaException extends RuntimeException {
     }
 
     /**
-     * Whether the operation took effect before this was thrown or never will: reading the key shows
-     * what became of it.
+     * Whether the outcome can't change any more: the operation took effect before this exception
+     * was thrown, or never will. Reading the key shows which.
      *
-     * <p>When it is false the operation may still take effect:
+     * <p>When this is false the operation may still take effect, in these cases:
      *
      * <ul>
-     *   <li>the server was stopped, or died, in the middle of this very operation: it may take
-     *       effect when the server goes on, or when the next one recovers the store
-     *   <li>the network was cut, or the server's host is gone: until the server has noticed the end
-     *       of the connection, or the next one has recovered the store
-     *   <li>the client was closed before the answer came: a running server decides the operation a
+     *   <li>the server was stopped, or died, in the middle of this operation, which may take effect
+     *       when the server goes on, or when the next server recovers the store
+     *   <li>the network was cut, or the server's host is gone; the operation may take effect until
+     *       the server has noticed the end of the connection, or the next server has recovered the
+     *       store
+     *   <li>the client was closed before the answer came; a running server decides the operation a
      *       moment later
-     *   <li>somebody shortened the file that client and server exchange messages in: as above
-     *   <li>the store's files failed during the operation (if the answer arrived, the message says
-     *       so): it may take effect when the store is opened the next time
+     *   <li>somebody shortened the file by which client and server exchange messages; a running
+     *       server decides the operation a moment later
+     *   <li>the store's files failed during the operation, which the message says if the answer
+     *       arrived; the operation may take effect when the store is opened the next time
      * </ul>
      */
     public boolean isFinal() {
@@ -103,9 +108,9 @@ public abstract sealed class ErdaException extends RuntimeException {
   }
 
   /**
-   * Client and store do not fit: version, promise, another store than before, the secret,
-   * permissions, a peer that is not Erda's; or an application has the store open for itself. The
-   * message says which.
+   * Client and server do not agree: the versions differ, the store's promise is too weak, it is
+   * another store than before, the secret is wrong, permissions are missing, or the peer is no Erda
+   * server. Or an application has the store open for itself. The message states the reason.
    */
   public static final class Refused extends ErdaException {
     private static final long serialVersionUID = 1L;
@@ -115,11 +120,11 @@ public abstract sealed class ErdaException extends RuntimeException {
     }
   }
 
-  /** There is no room; reads and deletes of what is there still work. */
+  /** There is no room. Reads, and deletes of existing keys, still work. */
   public static final class Full extends ErdaException {
     private static final long serialVersionUID = 1L;
 
-    /** What is full. */
+    /** The resource that is full. */
     public enum What {
       LOG,
       TABLE,
@@ -145,11 +150,11 @@ public abstract sealed class ErdaException extends RuntimeException {
   }
 
   /**
-   * The store takes no more puts and deletes because its files failed; the message says how. The
-   * key is untouched, reads go on. Trying again fails until the files were repaired and the server
-   * was started again.
+   * The store takes no more puts and deletes because its files failed; the message describes the
+   * failure. The key is unchanged, and reads go on. Trying again fails until the files were
+   * repaired and the server was started again.
    *
-   * <p>Or the client is one that only reads, and was asked to write: then nothing was sent.
+   * <p>It is also thrown when a client that only reads is called to write; then nothing was sent.
    */
   public static final class ReadOnly extends ErdaException {
     private static final long serialVersionUID = 1L;
@@ -168,7 +173,7 @@ public abstract sealed class ErdaException extends RuntimeException {
     }
   }
 
-  /** An object or a structure of the store is not what was written. */
+  /** An object or a structure of the store has other bytes than were written. */
   public static final class Damaged extends ErdaException {
     private static final long serialVersionUID = 1L;
 
@@ -177,7 +182,10 @@ public abstract sealed class ErdaException extends RuntimeException {
     }
   }
 
-  /** A directory can't be opened as a store: in use, foreign, of another version, unreadable. */
+  /**
+   * A directory can't be opened as a store, because it is in use, is no store, has a store of
+   * another version, or can't be read.
+   */
   public static final class Unusable extends ErdaException {
     private static final long serialVersionUID = 1L;
 

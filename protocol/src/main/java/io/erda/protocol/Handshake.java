@@ -10,8 +10,8 @@ import java.util.UUID;
 
 /**
  * The private data of a connection: {@link Hello} from the client, {@link Welcome} or {@link
- * Refusal} from the server. Little-endian, fixed places; both begin with magic, protocol version
- * and layout version, so that any two versions can tell each other apart.
+ * Refusal} from the server. Little-endian, with fields at fixed offsets. All begin with magic,
+ * protocol version and layout version, so that ends of different versions can recognise each other.
  */
 public final class Handshake {
   /** "ERDA". */
@@ -32,15 +32,15 @@ public final class Handshake {
   private static final int REFUSAL_TEXT_MAX = 160;
 
   /**
-   * What the client asks for.
+   * The client's request.
    *
    * <pre>
    *   0  magic 4 | 4  protocol version 4 | 8  layout version 4 | 12  kind = 1 4 | 16  promise required 4, -1 = any | 20  zero 4
    *  24  process ID 8 | 32  store UUID required 16, zero = any
    * </pre>
    *
-   * @param required the weakest promise that will do, or null for any
-   * @param store the store it must be, or null for any
+   * @param required the weakest promise that the client accepts, or null for any
+   * @param store the identity that the store must have, or null for any
    */
   public record Hello(
       int protocolVersion, int layoutVersion, Promise required, long processId, UUID store) {}
@@ -56,7 +56,8 @@ public final class Handshake {
    * </pre>
    *
    * @param rootKey remote key of the root
-   * @param putMode the code of a {@link PutMode}; another one when the server knows more of them
+   * @param putMode the code of a {@link PutMode}, or an unknown code when the server has further
+   *     modes
    * @param clientId never 0; with the connection epoch it names this connection in every request
    * @param pollingNs how long the server polls before it sleeps: a hint for the client's own
    *     polling
@@ -82,7 +83,7 @@ public final class Handshake {
       int requestsMax) {}
 
   /**
-   * The server's refusal, in words that name both values.
+   * The server's refusal. The text names the values of both ends.
    *
    * <pre>
    *   0  magic 4 | 4  protocol version 4 | 8  layout version 4 | 12  kind = 3 4 | 16  reason 4 | 20  UTF-8 text, to the end
@@ -106,8 +107,8 @@ public final class Handshake {
   }
 
   /**
-   * The hello in these bytes, or null where they are none (too short, other magic or kind).
-   * Versions are for the caller to compare.
+   * Returns the hello in these bytes, or null when they are no hello (too short, other magic or
+   * kind). The caller compares the versions.
    */
   public static Hello decodeHello(MemorySegment from) {
     if (!isKind(from, HELLO_BYTES, KIND_HELLO)) {
@@ -144,7 +145,7 @@ public final class Handshake {
     return to;
   }
 
-  /** The welcome in these bytes, or null where they are none of this version. */
+  /** Returns the welcome in these bytes, or null when they are no welcome of this version. */
   public static Welcome decodeWelcome(MemorySegment from) {
     if (!isKind(from, WELCOME_BYTES, KIND_WELCOME)
         || from.get(INT, 4) != Protocol.VERSION
@@ -189,7 +190,7 @@ public final class Handshake {
     return to;
   }
 
-  /** The refusal in these bytes, or null where they are none. */
+  /** Returns the refusal in these bytes, or null when they are no refusal. */
   public static Refusal decodeRefusal(MemorySegment from) {
     if (!isKind(from, REFUSAL_TEXT_OFFSET, KIND_REFUSAL)) {
       return null;

@@ -1,15 +1,15 @@
 package io.erda.protocol;
 
 /**
- * Explains errors of the JVM that are about the machine or the installation and do not say so: the
- * cause and the remedy in one line.
+ * Explains errors of the JVM whose cause is the machine or the installation, although their message
+ * does not say so. The explanation has the cause and the remedy in one line.
  */
 public final class JvmErrors {
   private static final String DENIED = IllegalCallerException.class.getName();
 
   private JvmErrors() {}
 
-  /** One line for a user; null for any other error. */
+  /** Returns one line for a user; null for any other error. */
   public static String explain(Throwable error) {
     for (Throwable each = error; each != null; each = each.getCause()) {
       if (each instanceof IllegalCallerException || says(each, DENIED)) {
@@ -46,7 +46,10 @@ public final class JvmErrors {
     };
   }
 
-  /** The same, or the error's own text, which for an {@link ErdaException} is its message alone. */
+  /**
+   * Returns the explanation, or for other errors their own text; for an {@link ErdaException} this
+   * is only its message.
+   */
   public static String tell(Throwable error) {
     String explained = explain(error);
     if (explained != null) {

@@ -78,7 +78,7 @@ public final class Message {
   public static final int ANNOUNCE = 10;
   public static final int REPORT = 11;
 
-  /** The highest type; a new one goes behind it. */
+  /** The highest type. A new type gets the next number. */
   public static final int TYPE_MAX = REPORT;
 
   public static final int BODY = HEADER_BYTES;
@@ -104,19 +104,19 @@ public final class Message {
   public static final int PUBLISH_REQUEST_BYTES = BODY + 24;
   public static final int PUBLISH_EXPECTED_LENGTH = BODY + 24;
 
-  /** The hash, behind the length of what is expected. */
+  /** The offset of the expected value's hash from that of its length. */
   public static final int EXPECTED_HASH = 8;
 
   /** Bytes of a request with {@link #FLAG_IF_EQUAL}. */
   public static final int PUBLISH_IF_EQUAL_BYTES = BODY + 48;
 
-  /** The object is a tombstone. */
+  /** A flag: the object is a tombstone. */
   public static final int FLAG_DELETE = 1;
 
-  /** The object is published only where its key has no value. */
+  /** A flag: the object is published only if its key has no value. */
   public static final int FLAG_IF_ABSENT = 2;
 
-  /** The object is published only where its key has a certain value. */
+  /** A flag: the object is published only if its key has a certain value. */
   public static final int FLAG_IF_EQUAL = 4;
 
   public static final int PUBLISHED_EXISTED = BODY;
@@ -129,12 +129,12 @@ public final class Message {
   public static final int ANNOUNCE_FLAGS = BODY + 20;
   public static final int ANNOUNCE_KEY_LENGTH = BODY + 24;
 
-  /** Where the key begins in a request without {@link #FLAG_IF_EQUAL}. */
+  /** The offset of the key in a request without {@link #FLAG_IF_EQUAL}. */
   public static final int ANNOUNCE_KEY = BODY + 32;
 
   public static final int ANNOUNCE_EXPECTED_LENGTH = BODY + 32;
 
-  /** Where the key begins in a request with {@link #FLAG_IF_EQUAL}. */
+  /** The offset of the key in a request with {@link #FLAG_IF_EQUAL}. */
   public static final int ANNOUNCE_IF_EQUAL_KEY = BODY + 56;
 
   public static final int ANNOUNCED_EXISTED = BODY;
@@ -199,7 +199,7 @@ public final class Message {
   public static final int STATS_COUNT = BODY + 8;
   public static final int STATS_FIGURES_AT = BODY + 16;
 
-  /** The longest text that says why, bytes. */
+  /** The length of the longest text of a reason, in bytes. */
   public static final int REASON_BYTES_MAX = 1024;
 
   /** The longest name of a figure, bytes. */
@@ -297,14 +297,19 @@ public final class Message {
     to.set(LONG, at, value);
   }
 
-  /** Puts a text behind the header of a response. Returns the length of the message. */
+  /**
+   * Puts the text of a reason after the header of a response. Returns the length of the message.
+   */
   public static int putReason(MemorySegment to, long base, String reason) {
     byte[] text = utf8(reason, REASON_BYTES_MAX);
     MemorySegment.copy(text, 0, to, ValueLayout.JAVA_BYTE, base + HEADER_BYTES, text.length);
     return HEADER_BYTES + text.length;
   }
 
-  /** The text behind the header of a message of so many bytes; empty when there is none. */
+  /**
+   * Returns the text after the header of a message of {@code length} bytes; empty when there is
+   * none.
+   */
   public static String reason(MemorySegment from, long base, int length) {
     int bytes = Math.clamp((long) length - HEADER_BYTES, 0, REASON_BYTES_MAX);
     return new String(

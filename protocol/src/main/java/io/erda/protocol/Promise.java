@@ -1,12 +1,12 @@
 package io.erda.protocol;
 
-/** What an acknowledgement means; the order is from weaker to stronger. */
+/** The failures that an acknowledged put survives. The order is from weaker to stronger. */
 public enum Promise {
-  /** Never torn. */
+  /** A value is never torn; acknowledged puts may be lost by any failure. */
   ATOMIC(0),
-  /** Survives a kill of any process. */
+  /** Acknowledged puts survive a kill of any process. */
   PROCESS(1),
-  /** Survives power failure. */
+  /** Acknowledged puts survive power failure. */
   POWER(2);
 
   static {

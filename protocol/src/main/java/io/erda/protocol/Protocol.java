@@ -5,7 +5,7 @@ public final class Protocol {
   /** The version of the handshake and the control messages. */
   public static final int VERSION = 2;
 
-  /** The version of a store's files together: superblock, root, table, regions, objects. */
+  /** The version of all files of a store: superblock, root, table, regions, objects. */
   public static final int LAYOUT_VERSION = 3;
 
   /** The longest control message, bytes. */
@@ -15,7 +15,7 @@ public final class Protocol {
   public static final int KEY_BYTES_MAX = 2048;
 
   /**
-   * The most requests of one connection that may be without a response: the server keeps so many
+   * The most requests of one connection that may be without a response. The server keeps as many
    * receives posted.
    */
   public static final int REQUESTS_MAX = 32;

@@ -1,6 +1,8 @@
 package io.erda.protocol;
 
-/** How objects come to be the newest version of their keys: a property of the store. */
+/**
+ * The way in which an object becomes the newest version of its key. It is a property of the store.
+ */
 public enum PutMode {
   /** The object is written first, then published: the word is stored last. */
   PUBLISH(0),

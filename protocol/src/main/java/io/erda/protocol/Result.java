@@ -1,10 +1,10 @@
 package io.erda.protocol;
 
-/** How the server answered a request. */
+/** The results of requests. */
 public final class Result {
   public static final int OK = 0;
 
-  /** No region has room and no more may be linked. */
+  /** No region has room, and no more regions may be linked. */
   public static final int LOG_FULL = 1;
 
   /** No room can be made in the neighbourhood of the key. */
@@ -14,21 +14,21 @@ public final class Result {
   public static final int DISK_FULL = 3;
 
   /**
-   * The reservation is not open, or the place is not in it: lease anew, write again. The key is
-   * untouched.
+   * The reservation is not open, or the place does not lie in it. The client has to lease and write
+   * again. The key is unchanged.
    */
   public static final int NO_RESERVATION = 4;
 
-  /** What lies at the place is not a valid object for it. The key is untouched. */
+  /** There is no valid object at the place. The key is unchanged. */
   public static final int INVALID_OBJECT = 5;
 
-  /** The key's newest object is damaged; no right answer is possible. */
+  /** The key's newest object is damaged, so no right answer is possible. */
   public static final int DAMAGED = 6;
 
-  /** Longer than the store takes. */
+  /** A key or an object is longer than the store takes. */
   public static final int TOO_LARGE = 7;
 
-  /** The message is not one of this protocol, or names another connection. */
+  /** The message does not belong to this protocol, or names another connection. */
   public static final int BAD_REQUEST = 8;
 
   /**
@@ -43,7 +43,7 @@ public final class Result {
    */
   public static final int FAILED = 10;
 
-  /** No file could be made for another region just now; the response says why. */
+  /** No file could be made for another region just now; the response has the reason. */
   public static final int NOT_NOW = 11;
 
   /** The store has no head with the number in the request. */
@@ -52,10 +52,10 @@ public final class Result {
   /** The server was told not to clean the log. */
   public static final int NO_CLEANING = 13;
 
-  /** The key's value does not meet the condition of the request. The key is untouched. */
+  /** The key's value does not meet the condition of the request. The key is unchanged. */
   public static final int CONFLICT = 14;
 
-  /** A put of this key is not decided yet: nothing was done, ask again in a moment. */
+  /** A put of this key is not decided yet. Nothing was done; try again in a moment. */
   public static final int UNDECIDED = 15;
 
   /**
@@ -65,8 +65,8 @@ public final class Result {
   public static final int OVER_QUOTA = 16;
 
   /**
-   * So many keys have the bucket of this one that its neighbourhood has no room, however empty the
-   * table is: their hashes share their low bits. Nothing was done.
+   * Too many keys have the same bucket as this key, because their hashes have the same low bits. So
+   * the neighbourhood has no room, although the table may be nearly empty. Nothing was done.
    */
   public static final int BUCKET_FULL = 17;
 
@@ -96,7 +96,7 @@ public final class Result {
     };
   }
 
-  /** Whether a response with this result has a text that says why. */
+  /** Whether a response with this result has a text with the reason. */
   public static boolean saysWhy(int result) {
     return result == READ_ONLY
         || result == FAILED

@@ -6,7 +6,7 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /**
- * The root: one cache line that every get READs behind the neighbourhood. 64-aligned; each word is
+ * The root: one cache line that every get READs after the neighbourhood. 64-aligned; each word is
  * stored and loaded atomically.
  *
  * <pre>
@@ -19,13 +19,13 @@ import java.nio.ByteOrder;
  * </pre>
  */
 public final class Root {
-  /** The name of its file. */
+  /** The name of the root's file. */
   public static final String FILE = "root";
 
   /** Bytes. */
   public static final int BYTES = 64;
 
-  /** Bytes that a look-up READs of it: incarnation, epoch, structure counter. */
+  /** The bytes of the root that a look-up READs: incarnation, epoch and structure counter. */
   public static final int LOOK_UP_BYTES = 24;
 
   public static final int INCARNATION_OFFSET = 0;
@@ -34,7 +34,10 @@ public final class Root {
   public static final int LAYOUT_VERSION_OFFSET = 24;
   public static final int BOOT_OFFSET = 32;
 
-  /** Bytes of all words that are in use: a map is read between two reads of them. */
+  /**
+   * The bytes of all words that are in use. A reader of the files reads them before and after it
+   * reads a map.
+   */
   public static final int WORDS_BYTES = 40;
 
   static {

@@ -8,7 +8,7 @@ import java.util.UUID;
 import java.util.zip.CRC32C;
 
 /**
- * The beginning of the record that a server leaves when it is stopped cleanly. Little-endian;
+ * The beginning of the record that a server writes when it is stopped cleanly. Little-endian;
  * checksums of the files that the store had then follow.
  *
  * <pre>
@@ -17,7 +17,7 @@ import java.util.zip.CRC32C;
  * </pre>
  */
 public final class StopHeader {
-  /** The name of its file. */
+  /** The name of the record's file. */
   public static final String FILE = "stopped";
 
   public static final long MAGIC = 0x504F_5453_4144_5245L; // "ERDASTOP"
@@ -47,8 +47,8 @@ public final class StopHeader {
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   /**
-   * Why a record does not describe a store, in words; null when the last server of the store left
-   * it.
+   * Returns in words why a record does not describe a store; null when the last server of the store
+   * wrote the record.
    *
    * @param record the whole file
    * @param incarnation of the store's root

@@ -1,15 +1,15 @@
 package io.erda.protocol;
 
 /**
- * The tables of a store, as its superblock names them: one, or two while entries are moved from one
- * into the other, which has twice or half the buckets.
+ * The tables of a store, as its superblock names them. There is one table, or two while entries are
+ * moved from one into the other, which has twice or half the buckets.
  *
  * @param generation number of the table, counted from 1
  * @param buckets of that table
- * @param nextGeneration number of the table that its entries are moved into; 0: they are not moved
- * @param nextBuckets of that other table; 0 where there is none
- * @param made numbers up to this one were given to tables of this store
- * @param bucketsLeast the table is not halved below
+ * @param nextGeneration number of the table into which its entries are moved; 0: they are not moved
+ * @param nextBuckets buckets of that other table; 0 when there is none
+ * @param made the highest number that was given to a table of this store
+ * @param bucketsLeast the least number of buckets to which the table is halved
  */
 public record StoreTables(
     int generation,
@@ -38,7 +38,7 @@ public record StoreTables(
     return nextGeneration != 0 && nextBuckets < buckets;
   }
 
-  /** From now on entries are moved into a new table of twice or half the buckets. */
+  /** Returns the state in which entries are moved into a new table of twice or half the buckets. */
   public StoreTables withNext(long ofNext) {
     assert !resizing() : this + " is being resized";
     assert ofNext == 2 * buckets || 2 * ofNext == buckets && ofNext >= bucketsLeast
@@ -46,13 +46,13 @@ public record StoreTables(
     return new StoreTables(generation, buckets, made + 1, ofNext, made + 1, bucketsLeast);
   }
 
-  /** All entries were moved: the other table is now the only one. */
+  /** Returns the state after all entries were moved: the other table is the only one. */
   public StoreTables withNextAlone() {
     assert resizing() : this + " is not being resized";
     return new StoreTables(nextGeneration, nextBuckets, 0, 0, made, bucketsLeast);
   }
 
-  /** From now on entries are moved the other way round. */
+  /** Returns the state in which entries are moved in the opposite direction. */
   public StoreTables turned() {
     assert resizing() : this + " is not being resized";
     return new StoreTables(nextGeneration, nextBuckets, generation, buckets, made, bucketsLeast);

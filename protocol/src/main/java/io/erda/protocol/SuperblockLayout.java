@@ -7,8 +7,8 @@ import java.util.UUID;
 import java.util.zip.CRC32C;
 
 /**
- * The bytes of a superblock, which says what a store is. Two copies, 4 KiB apart, which are written
- * one after the other with rising sequence numbers; copy = sequence mod 2. Little-endian.
+ * The layout of a superblock, which describes a store. It has two copies, 4 KiB apart, which are
+ * written one after the other with rising sequence numbers; copy = sequence mod 2. Little-endian.
  *
  * <pre>
  *   0  magic "ERDASUPR" 8 | 8  layout version 4 | 12  zero 4 | 16  sequence 8 | 24  store UUID 16
@@ -18,8 +18,8 @@ import java.util.zip.CRC32C;
  * 104  buckets at least 8 | 112  zero 4 | 116  CRC32C of bytes 0 … 115, 4
  * </pre>
  *
- * <p>Layout version 2 had zeros from 92 on: its tables were doubled only, into the one of the next
- * number. It can still be read; only the current version is stored.
+ * <p>Layout version 2 had zeros from 92 on: its tables were only doubled, into the table with the
+ * next number. It can still be read; only the current version is stored.
  */
 public final class SuperblockLayout {
   /** The name of its file. */
@@ -28,10 +28,10 @@ public final class SuperblockLayout {
   /** The beginning of the names of the tables' files. */
   public static final String TABLE_PREFIX = "table-";
 
-  /** Both copies lie in a memory of so many bytes. */
+  /** The length in bytes of the memory with both copies. */
   public static final long BYTES = 8192;
 
-  /** From the beginning of one copy to that of the other. */
+  /** The distance in bytes between the beginnings of the copies. */
   public static final long COPY_STRIDE = 4096;
 
   /** Bytes of one copy, a multiple of 8. */
@@ -48,7 +48,7 @@ public final class SuperblockLayout {
   /** The layout version before tables were halved. */
   private static final int VERSION_DOUBLED_ONLY = 2;
 
-  /** The table is not halved below this where the superblock does not record a limit. */
+  /** The least number of buckets of a halved table when the superblock does not record a limit. */
   private static final long BUCKETS_LEAST_UNTOLD = 1 << 18;
 
   // Codes of promises; 0 is PROCESS.
@@ -61,7 +61,7 @@ public final class SuperblockLayout {
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   /**
-   * What one copy says.
+   * The contents of one copy.
    *
    * @param regionsMax the most regions that the store may have
    * @param slots records of its region table, where the capacity was changed; 0: {@code regionsMax}
@@ -87,7 +87,7 @@ public final class SuperblockLayout {
     return TABLE_PREFIX + generation;
   }
 
-  /** Where in the memory the copy with this sequence number lies. */
+  /** Returns the offset in the memory of the copy with this sequence number. */
   public static long copyAt(long sequence) {
     return (sequence & 1) * COPY_STRIDE;
   }
@@ -128,8 +128,8 @@ public final class SuperblockLayout {
   }
 
   /**
-   * The newest whole copy. REQUIRES: nobody stores into the memory meanwhile; beside another
-   * process, a reader makes a copy of its own first.
+   * Returns the contents of the newest whole copy. REQUIRES: no process stores to the memory during
+   * the call. A reader beside a running server first makes a private copy of the memory.
    *
    * @throws ErdaException.Unusable for a store of another version, or with a promise or put mode
    *     that this program does not know
@@ -205,7 +205,10 @@ public final class SuperblockLayout {
         memory.get(LONG, at + 104));
   }
 
-  /** Refuses a promise that this program does not know, because it could break it. */
+  /**
+   * Returns the promise with a code. Throws for a promise that this program does not know, because
+   * the program could break it.
+   */
   private static Promise promise(int code) {
     return switch (code) {
       case 0 -> Promise.PROCESS;
@@ -217,7 +220,10 @@ public final class SuperblockLayout {
     };
   }
 
-  /** Refuses a put mode that this program does not know, because it would misread such puts. */
+  /**
+   * Returns the put mode with a code. Throws for a mode that this program does not know, because
+   * the program would misread such puts.
+   */
   private static PutMode putMode(int code) {
     PutMode mode = PutMode.ofCode(code);
     if (mode == null) {
@@ -227,7 +233,10 @@ public final class SuperblockLayout {
     return mode;
   }
 
-  /** Checks the version without a checksum, because another version may keep that elsewhere. */
+  /**
+   * Checks the version without checking the checksum, because in another version the checksum may
+   * have another place.
+   */
   private static void requireVersion(MemorySegment memory, long at) {
     int version = memory.get(INT, at + 8);
     if (memory.get(LONG, at) == MAGIC && !isRead(version)) {

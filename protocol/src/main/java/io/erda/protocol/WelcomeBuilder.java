@@ -3,7 +3,10 @@ package io.erda.protocol;
 import io.erda.protocol.Handshake.Welcome;
 import java.util.UUID;
 
-/** Makes a {@link Welcome} by the names of its components; those that are not set are 0 or null. */
+/**
+ * Makes a {@link Welcome} with one method for each component. Components that are not set are 0 or
+ * null.
+ */
 public final class WelcomeBuilder {
   private UUID store;
   private long incarnation;

@@ -1,11 +1,11 @@
 /**
- * What client and server say to each other, byte by byte: the handshake, the control messages, the
- * root that every read checks, and the errors that a caller can act on. See {@code FORMAT.md}.
+ * The protocol between client and server, byte by byte: the handshake, the control messages, the
+ * root that every read checks, and the errors to which a caller can react. See {@code FORMAT.md}.
  *
- * <p>Read {@link io.erda.protocol.Message} first; its Javadoc is the layout of all messages, of
- * which {@code FORMAT.md} has examples, and {@code FormatTest} holds both. {@link
- * io.erda.protocol.Protocol} has the version, which rises when one side would misread the other.
- * {@link io.erda.protocol.Result} is what a server answers, {@link io.erda.protocol.ErdaException}
- * what a caller is told.
+ * <p>Read {@link io.erda.protocol.Message} first; its Javadoc has the layout of all messages,
+ * {@code FORMAT.md} has examples of them, and {@code FormatTest} checks both. {@link
+ * io.erda.protocol.Protocol} has the version, which is raised when one side would misread the
+ * other. {@link io.erda.protocol.Result} has the results of requests, and {@link
+ * io.erda.protocol.ErdaException} the exceptions for callers.
  */
 package io.erda.protocol;

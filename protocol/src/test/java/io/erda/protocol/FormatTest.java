@@ -56,7 +56,7 @@ class FormatTest {
     assertEquals(welcome, Handshake.decodeWelcome(MemorySegment.ofArray(example("welcome"))));
   }
 
-  /** Every component has a value of its own, so that none passes for another one. */
+  /** Every component has a different value, so that no component can be taken for another one. */
   private static WelcomeBuilder welcome() {
     return new WelcomeBuilder()
         .store(new UUID(0x0011_2233_4455_6677L, 0x8899_aabb_ccdd_eeffL))
@@ -97,7 +97,7 @@ class FormatTest {
     assertArrayEquals(example("leased"), bytes(response));
   }
 
-  /** Whoever makes up messages of every type counts on it. */
+  /** Tests that generate messages of every type rely on this. */
   @Test
   void theTypesAreNumberedFromOneToTheHighest() throws IllegalAccessException {
     Map<String, Integer> constants = new TreeMap<>();

@@ -15,7 +15,10 @@ import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What is taken for a handshake says the same when it is said again; the rest is null. */
+/**
+ * Bytes that are decoded as a handshake are encoded to the same content again; other bytes give
+ * null.
+ */
 @Timeout(value = 60, unit = java.util.concurrent.TimeUnit.MINUTES)
 class HandshakeFuzzTest {
   private static final UUID STORE = new UUID(0x1122, 0x3344);

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.NoSuchElementException;
 import org.junit.jupiter.api.Test;
 
-/** What a user is told of an error that ended something. */
+/** Tests the explanations of errors for users. */
 class JvmErrorsTest {
   @Test
   void anErrorOfErdaIsToldWithoutItsType() {

@@ -2,20 +2,20 @@ package io.erda.verbs;
 
 import java.lang.foreign.MemorySegment;
 
-/** The counts of messages that the two ends of a connection tell each other in each message. */
+/** The counts of a connection, which each end sends to the other in every message. */
 final class Accounts {
   /** The work of this end on the peer's memory, and of the peer on this end's. */
   final Moved moved = new Moved();
 
   final Moved peerMoved = new Moved();
 
-  // Messages of the caller.
+  // Counts of messages of the caller.
   int sent;
   int consumedByPeer;
   int consumed;
   private int consumedTold;
 
-  // The end of messages.
+  // Counts of claimed and finished messages.
   long claimed;
   long finished;
   boolean withdrawn;

@@ -9,9 +9,9 @@ import java.net.InetSocketAddress;
 /** Reads and writes addresses, and checks private data. */
 final class Addresses {
   /**
-   * Reads HOST:PORT; without a host it is every address.
+   * Parses HOST:PORT; without a host it means every address of this machine.
    *
-   * @throws IOException when it is no address; the message is for a user
+   * @throws IOException when the text is no address; the message is for a user
    */
   static InetSocketAddress parse(String address) throws IOException {
     int colon = address.lastIndexOf(':');

@@ -5,8 +5,8 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 
 /**
- * Asks a peer for a connection: finds a way to its address, asks, and asks once more when there is
- * no answer. One thread.
+ * Requests a connection from a peer: finds a route to its address, sends a request, and sends
+ * another one when there is no answer. One thread.
  */
 final class Asking {
   private final Tries tries;
@@ -14,7 +14,7 @@ final class Asking {
   private RdmaCmId id;
   private InetSocketAddress destination;
 
-  /** The peer's connection manager was asked, and has not answered yet. */
+  /** Whether the peer's connection manager has got a request that it has not answered yet. */
   private boolean waiting;
 
   Asking(Tries tries) {
@@ -39,7 +39,7 @@ final class Asking {
     begin(with, destination);
   }
 
-  /** A device has a way to the address. */
+  /** Handles the event that a device with a route to the address was found. */
   void foundDevice() throws IOException {
     way.found();
     id.resolveRoute(tries.remainingMs());
@@ -56,7 +56,8 @@ final class Asking {
   }
 
   /**
-   * Whether to go on after a failure that the connection manager reports, because there is time.
+   * Whether to go on after a failure that the connection manager reports, because there is time
+   * left.
    */
   boolean goesOn(int event, int status) throws IOException {
     return way.goesOn(event, status);

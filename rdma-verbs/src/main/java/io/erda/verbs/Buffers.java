@@ -7,8 +7,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The message buffers of connections, one for each. Registering takes long, so a buffer that a
- * connection gives back is kept for the next one.
+ * The message buffers of connections, one for each. Registering memory takes long, so a buffer that
+ * a connection gives back is kept for a later connection.
  */
 final class Buffers {
   private static final int KEPT = 64;
@@ -23,7 +23,7 @@ final class Buffers {
   }
 
   /**
-   * Takes one.
+   * Takes a buffer.
    *
    * @throws IOException when memory can't be registered; the message has the remedy
    */

@@ -28,9 +28,9 @@ final class CmEvents {
   }
 
   /**
-   * A failure in words, for a user.
+   * Returns a failure in words, for a user.
    *
-   * @param status an errno below 0, or a reason of the connection manager's above
+   * @param status a negated errno, or a positive reason of the connection manager
    */
   static String text(int event, int status) {
     String text =

@@ -16,10 +16,10 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * The hardware queue pair that READs, WRITEs, FLUSHes and atomics go over. Hardware breaks it at
- * the first request that the peer's side refuses, and flushes those behind, which have not been
- * executed then; so both ends make it anew and those are posted again. No message goes over it, so
- * none is lost or sent twice.
+ * The hardware queue pair for READs, WRITEs, FLUSHes and atomic operations. At the first request
+ * that the peer's side refuses the hardware puts the queue pair into error, and flushes the later
+ * requests, which were not executed. Then both ends reset the queue pair, and the flushed requests
+ * are posted again. No message uses this queue pair, so no message is lost or sent twice.
  */
 final class DataQueue {
   static final int REQUESTS = 256;
@@ -44,7 +44,7 @@ final class DataQueue {
   private final PostSend swap;
   private final Offered offered;
 
-  /** Null where the device has neither FLUSH nor ATOMIC_WRITE. */
+  /** Posts FLUSH and ATOMIC_WRITE; null when the device has neither. */
   private final PostExtended extended;
 
   private State state = State.WAITING;
@@ -78,7 +78,7 @@ final class DataQueue {
     return (PostSend) queuePair.postSend(List.of(request), null);
   }
 
-  /** The numbers that the peer needs to connect its queue pair. */
+  /** Returns the numbers that the peer needs to connect its queue pair. */
   long greeting() throws IOException {
     return (long) psn << 32 | queuePair.getQp_num() & 0xffff_ffffL;
   }
@@ -91,7 +91,9 @@ final class DataQueue {
     state = State.READY;
   }
 
-  /** Makes it anew; {@link #ready} connects it again. Outstanding requests never complete. */
+  /**
+   * Resets the queue pair; {@link #ready} connects it again. Outstanding requests never complete.
+   */
   void renew() throws IOException {
     verbs.reset(queuePair);
     psn = psn + PSN_STEP & PSN_MASK;
@@ -117,7 +119,7 @@ final class DataQueue {
     return outstanding;
   }
 
-  /** Whether a completed request was posted since the queue pair was made, or made anew. */
+  /** Whether a completed request was posted after the queue pair was made or last reset. */
   boolean isCurrent(long tag) {
     return Tags.epoch(tag) == epoch;
   }
@@ -182,8 +184,9 @@ final class DataQueue {
   }
 
   /**
-   * A READ whose ends are not 8-aligned is up to three: devices copy from the beginning of a READ,
-   * so the aligned middle is copied word by word, and no word is torn.
+   * Posts a READ. A READ whose ends are not 8-aligned is posted as up to three READs: devices copy
+   * from the beginning of a READ, so with a separate READ the aligned middle is copied in whole
+   * words, and no word is torn.
    */
   private void postRead(Works works, long work) throws IOException {
     int at = Works.at(work);

@@ -11,7 +11,7 @@ import java.util.List;
 /**
  * The optional abilities that an RDMA device reports.
  *
- * @param device the kernel's name of it
+ * @param device the kernel's name of the device
  * @param soft whether it is the kernel's soft RDMA over an Ethernet device
  * @param pagesOnDemand whether READs and WRITEs of peers reach memory that is not pinned
  * @param flushes FLUSH that makes stores visible to all
@@ -26,9 +26,10 @@ public record DeviceAbilities(
     boolean persists,
     boolean writesWords) {
   /**
-   * Asks all devices of this machine; changes nothing there.
+   * Queries all devices of this machine, and changes nothing.
    *
-   * @throws IOException when they can't be asked, or there is none; the message is for a user
+   * @throws IOException when they can't be queried, or there is no device; the message is for a
+   *     user
    */
   public static List<DeviceAbilities> ofThisMachine() throws IOException {
     FfmProvider provider = FfmProvider.install();

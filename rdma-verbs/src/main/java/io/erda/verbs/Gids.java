@@ -20,7 +20,7 @@ final class Gids {
 
   private Gids() {}
 
-  /** The names of all devices, in order, whether the libraries know them or not. */
+  /** Returns the names of all devices, sorted; the libraries may not know all of them. */
   static List<String> devices() throws IOException {
     return names(CLASS).stream().sorted().toList();
   }
@@ -35,17 +35,14 @@ final class Gids {
         try {
           all.add(Files.readString(gids.resolve(index)).strip());
         } catch (IOException e) {
-          // An empty place of the table can't be read.
+          // An empty entry of the table can't be read.
         }
       }
     }
     return all;
   }
 
-  /**
-   * The addresses of this network namespace, by their GIDs; without those that only mean something
-   * together with a link.
-   */
+  /** Returns the addresses of this network namespace by their GIDs, except link-local addresses. */
   static Map<String, InetAddress> own() throws IOException {
     Map<String, InetAddress> all = new LinkedHashMap<>();
     for (NetworkInterface each : NetworkInterface.networkInterfaces().toList()) {
@@ -70,13 +67,13 @@ final class Gids {
     return List.of();
   }
 
-  /** Own addresses that are among a device's, those of IPv4 first. */
+  /** Returns the addresses of this namespace that a device has, those of IPv4 first. */
   static List<String> hosts(Map<String, InetAddress> own, Set<String> ofDevice) throws IOException {
     List<String> four = new ArrayList<>();
     List<String> six = new ArrayList<>();
     for (Map.Entry<String, InetAddress> each : own.entrySet()) {
       if (ofDevice.contains(each.getKey())) {
-        // Without the name of the link, which the JDK adds to IPv6 addresses.
+        // This removes the name of the link, which the JDK adds to IPv6 addresses.
         InetAddress plain = InetAddress.getByAddress(each.getValue().getAddress());
         if (plain instanceof Inet6Address) {
           six.add("[" + plain.getHostAddress() + "]");

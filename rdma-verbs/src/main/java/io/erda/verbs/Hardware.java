@@ -18,7 +18,7 @@ final class Hardware {
     return status == REMOTE_INVALID || status == REMOTE_ACCESS || status == REMOTE_OPERATION;
   }
 
-  /** Whether nobody answered. */
+  /** Whether the peer's hardware did not answer. */
   static boolean isUnanswered(int status) {
     return status == RETRIES_EXCEEDED || status == RECEIVER_NOT_READY;
   }

@@ -19,7 +19,7 @@ import java.util.TreeMap;
  * The RDMA device that a {@link VerbsDevice} uses, and its allocations there.
  *
  * @param pd the protection domain of regions and queue pairs
- * @param channel tells of completions
+ * @param channel the channel for events of completions
  * @param offered the device's optional abilities
  * @param soft whether it is the kernel's soft RDMA over an Ethernet device (rxe)
  */
@@ -27,11 +27,11 @@ record Hca(IbvContext context, IbvPd pd, IbvCompChannel channel, Offered offered
   private static final int ENODEV = 19;
 
   /**
-   * Opens one.
+   * Opens a device.
    *
-   * @param name the kernel's name; null for the first, by name, that has an address of this network
-   *     namespace
-   * @throws IOException when there is none; the message is for a user
+   * @param name the kernel's name of the device; null for the first device, by name, that has an
+   *     address of this network namespace
+   * @throws IOException when there is no such device; the message is for a user
    */
   static Hca open(FfmCm cm, FfmVerbs verbs, String name) throws IOException {
     Map<String, IbvContext> devices = new TreeMap<>();
@@ -73,8 +73,8 @@ record Hca(IbvContext context, IbvPd pd, IbvCompChannel channel, Offered offered
   }
 
   /**
-   * Whether a device is the kernel's soft RDMA: its driver names the network device that it stands
-   * on in a file; drivers of hardware are not known to have it.
+   * Whether a device is the kernel's soft RDMA. Its driver has a file with the name of the
+   * underlying network device; no driver of hardware is known to have this file.
    */
   static boolean isSoft(String name) {
     return Files.exists(Gids.CLASS.resolve(name).resolve("parent"));

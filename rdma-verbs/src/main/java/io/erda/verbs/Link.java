@@ -30,9 +30,9 @@ final class Link {
   private DataQueue data;
 
   /**
-   * Makes the objects; after an error those made before are destroyed.
+   * Makes the objects. After an error the objects that were made before are destroyed.
    *
-   * @throws IOException when hardware or the kernel refuses something; the message says what
+   * @throws IOException when the hardware or the kernel refuses an object; the message names it
    */
   Link(VerbsDevice device, RdmaCmId id, Accounts accounts) throws IOException {
     this.device = device;
@@ -64,7 +64,7 @@ final class Link {
     }
   }
 
-  /** Makes the queue pair for READs and WRITEs, now that the way to the peer is known. */
+  /** Makes the queue pair for READs and WRITEs, after the route to the peer is known. */
   DataQueue openData() throws IOException {
     data = new DataQueue(device.verbs(), id, device.hca(), cq, device.nextPsn());
     return data;
@@ -96,7 +96,7 @@ final class Link {
     try {
       id.disconnect();
     } catch (IOException e) {
-      // It never was connected, or the peer has left.
+      // The connection was never made, or the peer has left.
     }
     id.destroyQP();
     if (data != null) {

@@ -16,10 +16,10 @@ import java.util.LinkedList;
 import java.util.List;
 
 /**
- * The hardware queue pair that messages go over, with their buffers. Every message, the device's
- * own too, takes a slot for sending and one for receiving, so that a receive is always posted: of
- * {@value #SLOTS} slots at each end, {@value #CREDITS} are for messages of the caller, each until
- * the receiver says that it consumed the message.
+ * The hardware queue pair for messages, with their buffers. Every message, also one of the device
+ * itself, takes a slot for sending and a slot for receiving, so that a receive is always posted. Of
+ * the {@value #SLOTS} slots at each end {@value #CREDITS} are for messages of the caller; a message
+ * occupies its slot until the receiver reports that it has consumed the message.
  */
 final class MessageQueue {
   static final int SLOTS = 320;
@@ -29,7 +29,7 @@ final class MessageQueue {
   static final long BUFFER_BYTES = 2L * SLOTS * SLOT_BYTES + 8L * Works.CAPACITY;
   private static final long RECEIVED_AT = (long) SLOTS * SLOT_BYTES;
 
-  /** Slots that are reserved for the device's own messages. */
+  /** The slots that are reserved for messages of the device itself. */
   private static final int RESERVE = SLOTS - CREDITS;
 
   private static final byte[] NOTHING = new byte[0];
@@ -50,7 +50,7 @@ final class MessageQueue {
   private final int[] free = new int[SLOTS];
   private int freeCount = SLOTS;
 
-  /** The work of a sent slot; -1 for one of the device's own messages. */
+  /** By slot: the work of the message that was sent; -1 for a message of the device itself. */
   private final long[] works = new long[SLOTS];
 
   MessageQueue(RdmaCmId id, Hca hca, IbvCQ cq, VerbsRegion buffer, Accounts accounts)
@@ -125,7 +125,7 @@ final class MessageQueue {
     return RECEIVED_AT + (long) slot * SLOT_BYTES;
   }
 
-  /** The place of the 8 bytes that each work has of its own. */
+  /** Returns the offset of the 8 bytes that are reserved for each work. */
   static long wordAt(long work) {
     return 2 * RECEIVED_AT + 8L * Works.at(work);
   }
@@ -143,10 +143,10 @@ final class MessageQueue {
   }
 
   /**
-   * Sends a message of the device's own.
+   * Sends a message of the device itself.
    *
-   * @throws IOException when no slot is left because the peer does not take messages, which breaks
-   *     the protocol
+   * @throws IOException when no slot is left because the peer does not take messages, which
+   *     violates the protocol
    */
   void say(int kind, int imm, long argument, byte[] payload) throws IOException {
     if (freeCount == 0) {
@@ -169,7 +169,7 @@ final class MessageQueue {
     send.execute();
   }
 
-  /** A slot was sent; returns its work. */
+  /** Notes that the message of a slot was sent. Returns its work. */
   long sent(int slot) {
     give(slot);
     return works[slot];

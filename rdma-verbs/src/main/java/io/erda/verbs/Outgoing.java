@@ -10,8 +10,9 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Posted work of a connection: hands it to hardware in order, and notes how it ended. A message is
- * sent when all work before it that changes the peer's memory has completed there.
+ * The posted work of a connection. It passes the work to the hardware in order, and notes the
+ * results. A message is sent when all earlier work that changes the peer's memory has completed
+ * there.
  */
 final class Outgoing {
   private final PostingQueuePair connection;
@@ -74,7 +75,7 @@ final class Outgoing {
     oneSided(works.add(posted, flags, -1, true), posted, from);
   }
 
-  /** A WRITE of which only a failure is reported, and a message about it. */
+  /** Posts a WRITE that reports only a failure, and a message about the WRITE. */
   private void writeImm(Work posted, VerbsRegion from) {
     if (!connection.isConnected()) {
       end(posted, Status.FLUSHED);
@@ -108,7 +109,7 @@ final class Outgoing {
     return slot;
   }
 
-  /** Whether a message can be sent now; true also where it would only be flushed. */
+  /** Whether a message can be posted now; true also when it would only be flushed. */
   boolean maySend() {
     return !connection.isConnected() || messages.hasSlot() && accounts.hasCredit();
   }
@@ -217,7 +218,7 @@ final class Outgoing {
 
   // Completions.
 
-  /** Hardware has sent a message, or failed to. */
+  /** Notes that the hardware has sent a message, or failed to send it. */
   void sent(int slot, boolean success) {
     long work = messages.sent(slot);
     if (success && work >= 0) {
@@ -226,8 +227,8 @@ final class Outgoing {
   }
 
   /**
-   * Takes the completion of a READ, WRITE or atomic. Returns false when the peer's device did not
-   * answer.
+   * Takes the completion of a READ, WRITE or atomic operation. Returns false when the peer's device
+   * did not answer.
    */
   boolean completed(IbvWC completion) {
     if (!data.isCurrent(completion.getWr_id())) {
@@ -253,8 +254,8 @@ final class Outgoing {
   }
 
   /**
-   * When the queue pair for READs and WRITEs broke, and all its requests have completed: makes it
-   * anew, tells the peer, and starts the flushed work again.
+   * Repairs the queue pair for READs and WRITEs after an error, when all its requests have
+   * completed: resets it, tells the peer, and starts the flushed work again.
    */
   void repair() throws IOException {
     if (data != null && data.isBroken() && data.outstanding() == 0) {
@@ -265,7 +266,10 @@ final class Outgoing {
     }
   }
 
-  /** The peer made its queue pair anew: so does this end, whose outstanding work ends. */
+  /**
+   * Handles that the peer has reset its queue pair. This end resets its queue pair, too, and its
+   * outstanding work ends.
+   */
   void resync(long greeting) throws IOException {
     works.endData();
     data.renew();
@@ -273,7 +277,7 @@ final class Outgoing {
     messages.say(Header.RESYNCED, data.greeting());
   }
 
-  /** Ends all pending work: the connection is over. */
+  /** Ends all pending work, because the connection has ended. */
   void endAll() {
     works.endAll(Status.FLUSHED);
   }

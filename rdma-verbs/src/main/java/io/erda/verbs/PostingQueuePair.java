@@ -7,7 +7,7 @@ import io.erda.rdma.Work;
 import java.io.IOException;
 
 /**
- * The part of a queue pair that checks posted work, and hands it to {@link Outgoing} and {@link
+ * The part of a queue pair that checks posted work, and passes it to {@link Outgoing} and {@link
  * Receives}.
  */
 abstract class PostingQueuePair implements QueuePair {
@@ -21,7 +21,7 @@ abstract class PostingQueuePair implements QueuePair {
   }
 
   /**
-   * Whether so many works can be posted now.
+   * Whether {@code count} pieces of work can be posted now.
    *
    * @throws IllegalStateException when the queue pair is closed
    */
@@ -30,13 +30,13 @@ abstract class PostingQueuePair implements QueuePair {
   /** Throws when the queue pair is closed. */
   abstract void requireOpen();
 
-  /** Whether new work goes out. */
+  /** Whether new work can be sent. */
   abstract boolean isConnected();
 
-  /** Whether work that was posted before goes out. */
+  /** Whether work that was posted before can be sent. */
   abstract boolean mayStart();
 
-  /** A call of this end failed: the connection is over. */
+  /** Ends the connection because a call of this end failed. */
   abstract void failed(IOException why);
 
   @Override
@@ -48,7 +48,7 @@ abstract class PostingQueuePair implements QueuePair {
     }
     VerbsRegion local =
         work.hasLocal() ? VerbsRegion.of(work.local, device, work.localOffset, work.length) : null;
-    // A WRITE with immediate data is a WRITE and a message.
+    // A WRITE with immediate data is posted as a WRITE and a message.
     if (!mayPost(work.opcode == Opcode.WRITE_IMM ? 2 : 1)
         || work.isMessage() && !outgoing.maySend()) {
       return false;

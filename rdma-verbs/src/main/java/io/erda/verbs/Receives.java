@@ -53,7 +53,7 @@ final class Receives {
     regions[head++ & MASK] = null;
   }
 
-  /** Keeps a message that came. There are fewer slots than places. */
+  /** Keeps a message that came. There is always room, because there are fewer slots than places. */
   void arrived(int slot) {
     assert arrivedTail - arrivedHead < CAPACITY : "a message would be lost";
     slots[arrivedTail++ & MASK] = slot;

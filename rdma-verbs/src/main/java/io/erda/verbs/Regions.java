@@ -24,8 +24,8 @@ final class Regions {
       "; a store on tmpfs (/dev/shm) or on a devdax device can be registered";
 
   /**
-   * This property allows on-demand paging over soft RDMA in a test that READs and WRITEs only at
-   * beginnings of pages.
+   * A property that permits on-demand paging over soft RDMA, for a test that READs and WRITEs only
+   * at the beginning of pages.
    */
   private static final String SOFT_TOO = "erda.rdma.ondemand.soft";
 
@@ -37,7 +37,10 @@ final class Regions {
 
   private int generation;
 
-  /** How many were ever registered for on-demand paging, and how many peers may FLUSH now. */
+  /**
+   * How many regions were ever registered for on-demand paging, and how many regions peers may
+   * FLUSH now.
+   */
   final AtomicLong onDemand = new AtomicLong();
 
   final AtomicLong flushable = new AtomicLong();
@@ -49,7 +52,7 @@ final class Regions {
 
   /**
    * The kinds of FLUSH that together have the effect of a memory's {@link PersistentMemory#drain}.
-   * None for files that are synchronised: no device can do that.
+   * There is none for files that are synchronised, because no device can do that.
    *
    * @return {@code IBV_ACCESS_FLUSH_…}
    */
@@ -64,11 +67,11 @@ final class Regions {
   }
 
   /**
-   * Registers memory; without FLUSH where the kernel does not allow that for this memory.
+   * Registers memory, without FLUSH if the kernel does not permit FLUSH for this memory.
    *
    * @param flags {@code IBV_ACCESS_…} without FLUSH
-   * @param flush of {@link #flushAccess}
-   * @param remote whether peers are given its key
+   * @param flush the result of {@link #flushAccess}
+   * @param remote whether peers get its key
    */
   VerbsRegion register(MemorySegment memory, int flags, int flush, boolean remote)
       throws IOException {
@@ -97,8 +100,8 @@ final class Regions {
   }
 
   /**
-   * Registers pinned memory; memory on demand where the kernel does not pin it, because it is a
-   * file on a disk or on DAX.
+   * Registers memory as pinned. If the kernel can't pin it, because it is a file on a disk or on
+   * DAX, registers it for on-demand paging.
    */
   private VerbsRegion pinned(MemorySegment memory, int flags, boolean remote) throws IOException {
     generation = generation + 1 & VerbsRegion.GENERATIONS - 1;
@@ -114,10 +117,10 @@ final class Regions {
   }
 
   /**
-   * Registers memory under an address of its own: for memory that is paged on demand, soft RDMA
-   * takes the number in a request for an address, and breaks in the kernel where it is none.
+   * Registers memory under a separate address. For memory that is paged on demand soft RDMA uses
+   * the number in a request as an address, and fails in the kernel when it is no address.
    *
-   * @param unpinned why the kernel did not pin it; null where that was not tried
+   * @param unpinned why the kernel did not pin it; null when that was not tried
    */
   private VerbsRegion byAddress(
       MemorySegment memory, int flags, boolean remote, VerbsException unpinned) throws IOException {
@@ -176,7 +179,7 @@ final class Regions {
     return device.verbs().regMr(device.hca().pd(), address, bytes, iova, flags);
   }
 
-  /** Whether hardware may still reach it. */
+  /** Whether the hardware may still access a region. */
   boolean isRegistered(VerbsRegion region) {
     return regions.contains(region);
   }

@@ -6,10 +6,10 @@ final class Tags {
   static final long RECEIVED = 2L << 60;
   static final long DATA = 3L << 60;
 
-  /** How many epochs of a queue pair are distinguished. */
+  /** The number of epochs of a queue pair that are distinguished. */
   static final int EPOCHS = 256;
 
-  /** The last piece of a work. */
+  /** A flag for the last piece of a work. */
   private static final long LAST = 1L << 59;
 
   private static final int EPOCH_SHIFT = 51;

@@ -4,15 +4,18 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
- * How long to ask for a connection, and when to ask again. Connection managers exchange datagrams,
- * which may be lost; the kernel sends its own again after some twenty seconds. So without an answer
- * in a third of the time this end asks once more: the second request has more time than the first,
+ * The times of the requests for a connection. Connection managers exchange datagrams, which may be
+ * lost; the kernel repeats its datagrams after some twenty seconds. So without an answer in a third
+ * of the time this end sends a second request. The second request has more time than the first,
  * because a peer may be slow. One thread.
  */
 final class Tries {
   private static final long NS_PER_MS = 1_000_000;
 
-  /** Each of two requests has at least this long; where there is less, one has all the time. */
+  /**
+   * The least time of each of two requests. When there is less time, a single request gets all of
+   * it.
+   */
   private static final long SHORTEST_NS = 500 * NS_PER_MS;
 
   private final LongSupplier nanoTime;
@@ -27,7 +30,7 @@ final class Tries {
     this.timeoutNs = timeout.toNanos();
   }
 
-  /** The time that is left; 0 or less when it is over. */
+  /** Returns the time that is left; 0 or less when it has passed. */
   long remainingNs() {
     return timeoutNs - (nanoTime.getAsLong() - startNs);
   }
@@ -41,13 +44,16 @@ final class Tries {
     return remainingNs() <= 0;
   }
 
-  /** The peer is asked now. */
+  /** Notes that a request is sent now. */
   void begin() {
     askedNs = nanoTime.getAsLong();
     asked++;
   }
 
-  /** Whether the peer was asked so long ago that it should be asked again, and there is time. */
+  /**
+   * Whether the last request was sent so long ago that another one should be sent, and there is
+   * time left.
+   */
   boolean isUnanswered() {
     long patienceNs = Math.max(timeoutNs / 3, SHORTEST_NS);
     return asked == 1

@@ -2,7 +2,7 @@ package io.erda.verbs;
 
 import io.erda.rdma.Claims;
 
-/** {@link Claims} by the counts that both ends tell each other. */
+/** {@link Claims} that use the counts that both ends send to each other. */
 final class VerbsClaims implements Claims {
   private final VerbsQueuePair queuePair;
   private final Accounts accounts;

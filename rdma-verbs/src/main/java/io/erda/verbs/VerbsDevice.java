@@ -47,7 +47,10 @@ public final class VerbsDevice implements Device {
   private final Map<RdmaCmId, VerbsQueuePair> queuePairs = new HashMap<>();
   private final Map<RdmaCmId, VerbsListener> listeners = new HashMap<>();
 
-  /** Connections that were refused, until the peer has been told, with the end of that time. */
+  /**
+   * Connections that were refused and whose peer was not told yet, with the time until which this
+   * end waits for that.
+   */
   private final Map<VerbsQueuePair, Long> refused = new HashMap<>();
 
   private final Regions regions;
@@ -59,10 +62,13 @@ public final class VerbsDevice implements Device {
   private final AtomicLong refusedForWant = new AtomicLong();
   private int psn;
 
-  /** Whether news for another queue pair was found since the last sleep. */
+  /** Whether an event for another queue pair was found since the last sleep. */
   private boolean stirred;
 
-  /** Wakes the device's thread where it sleeps on another device; null where it sleeps here. */
+  /**
+   * Wakes the device's thread, which sleeps on another device; null when the thread sleeps on this
+   * device.
+   */
   private volatile Runnable forward;
 
   private Consumer<Throwable> onFailure = error -> {};
@@ -72,9 +78,10 @@ public final class VerbsDevice implements Device {
   /**
    * Opens an RDMA device.
    *
-   * @param name the kernel's name of it; null for the first one that has an address here
+   * @param name the kernel's name of the device; null for the first device that has an address of
+   *     this machine
    * @param nanoTime a monotonic clock
-   * @param random where remote keys and packet numbers begin
+   * @param random chooses the first remote keys and packet numbers
    * @throws IOException when there is none, or a library is missing; the message is for a user
    */
   public static VerbsDevice open(String name, LongSupplier nanoTime, RandomGenerator random)
@@ -167,7 +174,7 @@ public final class VerbsDevice implements Device {
     }
   }
 
-  /** Registers memory that no peer reaches. */
+  /** Registers memory that no peer can access. */
   VerbsRegion registerLocal(MemorySegment memory) throws IOException {
     return regions.register(memory, IbvMr.IBV_ACCESS_LOCAL_WRITE, 0, false);
   }
@@ -201,7 +208,7 @@ public final class VerbsDevice implements Device {
   @Override
   public Listener listen(String address) throws IOException {
     InetSocketAddress wanted = Addresses.parse(address);
-    // This shows now whether the limit of locked memory allows a connection's buffer.
+    // This finds out now if the limit of locked memory permits the buffer of a connection.
     buffers.give(buffers.take());
     RdmaCmId id = events.createId(RdmaCm.RDMA_PS_TCP);
     try {
@@ -245,7 +252,7 @@ public final class VerbsDevice implements Device {
     }
   }
 
-  /** Makes another ID for a queue pair, which still has its old one and is to destroy that. */
+  /** Makes another ID for a queue pair. The queue pair still has its old ID and must destroy it. */
   RdmaCmId replaceId(VerbsQueuePair queuePair) throws IOException {
     RdmaCmId id = events.createId(RdmaCm.RDMA_PS_TCP);
     queuePairs.remove(queuePair.id(), queuePair);
@@ -270,7 +277,7 @@ public final class VerbsDevice implements Device {
   }
 
   /**
-   * Counts a peer that could not be served: memory or queue pairs are used up, or the kernel
+   * Counts a peer that could not be served because memory or queue pairs are used up, or the kernel
    * failed.
    */
   void refusedForWant() {
@@ -283,8 +290,9 @@ public final class VerbsDevice implements Device {
   }
 
   /**
-   * Hands out the events of the connection manager. Does not block. Events for other queue pairs
-   * than the polled one, which may have been polled before, end the next sleep at once.
+   * Passes the events of the connection manager to their queue pairs. Does not block. An event for
+   * another queue pair than the polled one ends the next sleep at once, because that queue pair may
+   * already have been polled.
    *
    * @param polled the queue pair that is polled now; null for none
    */
@@ -335,7 +343,7 @@ public final class VerbsDevice implements Device {
     try {
       request.destroyId();
     } catch (IOException e) {
-      // The kernel keeps what it can't destroy now until the event channel is closed.
+      // The kernel destroys the ID later, when the event channel is closed.
     }
   }
 
@@ -399,7 +407,9 @@ public final class VerbsDevice implements Device {
     }
   }
 
-  /** Takes the events that the watcher woke the device's thread for. To be called before arming. */
+  /**
+   * Takes the events because of which the watcher woke the device's thread. Called before arming.
+   */
   void hearWatcher() throws IOException {
     if (watcher != null && watcher.isRung()) {
       verbs.drainCqEvents(hca.channel());
@@ -408,7 +418,7 @@ public final class VerbsDevice implements Device {
     }
   }
 
-  // What it is.
+  // Properties of the device.
 
   @Override
   public int messageBytesMax() {
@@ -431,15 +441,15 @@ public final class VerbsDevice implements Device {
   }
 
   /**
-   * {@inheritDoc} Hardware flushes a region where that makes it durable; a FLUSH of any other is
-   * refused as {@link io.erda.rdma.Status#REMOTE_ACCESS}.
+   * {@inheritDoc} Hardware flushes a region if that makes its bytes durable; a FLUSH of any other
+   * region is refused with {@link io.erda.rdma.Status#REMOTE_ACCESS}.
    */
   @Override
   public boolean flushes() {
     return hca.offered().flushes();
   }
 
-  /** Whether a word is stored with ATOMIC_WRITE; otherwise with a WRITE of 8 bytes. */
+  /** Whether the device stores a word by ATOMIC_WRITE; otherwise it uses a WRITE of 8 bytes. */
   boolean writesWords() {
     return hca.offered().writesWords();
   }
@@ -449,7 +459,10 @@ public final class VerbsDevice implements Device {
     return false;
   }
 
-  /** Counts this end's work, and its peers' as far as their messages told it. */
+  /**
+   * {@inheritDoc} These are the counts of this end's work, and of its peers' work as far as their
+   * messages have reported it.
+   */
   @Override
   public DeviceStatistics statistics() {
     Moved own = new Moved();
@@ -485,7 +498,7 @@ public final class VerbsDevice implements Device {
     closeAll(all);
   }
 
-  /** Closes all, also after a failure; throws the first failure. */
+  /** Closes all objects, also after a failure, and throws the first failure. */
   private static void closeAll(List<AutoCloseable> all) {
     IllegalStateException failure = null;
     for (AutoCloseable each : all) {

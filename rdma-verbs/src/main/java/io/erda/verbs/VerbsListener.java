@@ -11,14 +11,17 @@ import java.util.ArrayDeque;
 import java.util.Iterator;
 
 /**
- * Accepts connections at the connection manager at once: a peer sends its private data in its first
- * message, since the connection manager carries only 56 bytes.
+ * Accepts all connections at the connection manager at once. A peer sends its private data in its
+ * first message, because the connection manager transfers only 56 bytes.
  */
 final class VerbsListener implements Listener {
-  /** Requests that were given up take places, too, until they are looked at. */
+  /**
+   * The number of waiting requests. Requests that were given up take places, too, until this end
+   * handles them.
+   */
   static final int BACKLOG = 1024;
 
-  /** How many may be connected without a greeting; the oldest is dropped first. */
+  /** The most connections without a greeting; the oldest is dropped first. */
   private static final int GREETING_MAX = 64;
 
   private final VerbsDevice device;
@@ -41,7 +44,7 @@ final class VerbsListener implements Listener {
     this.waiting = waiting;
   }
 
-  /** Accepts a request, or drops it; an error does not disturb others. */
+  /** Accepts a request, or drops it. An error does not affect other connections. */
   void requested(RdmaCmId connection) {
     try {
       if (waiting.isWaiting(connection)) {
@@ -64,12 +67,12 @@ final class VerbsListener implements Listener {
     }
   }
 
-  /** Closes a connection that has no owner; an error harms no other. */
+  /** Closes a connection that has no owner. An error does not affect other connections. */
   static void leave(VerbsQueuePair queuePair) {
     try {
       queuePair.close();
     } catch (IllegalStateException e) {
-      // The rest of it ends with the device.
+      // The remaining objects are released when the device is closed.
     }
   }
 

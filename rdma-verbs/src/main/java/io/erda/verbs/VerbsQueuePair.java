@@ -12,13 +12,14 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 
 /**
- * A connection over two hardware queue pairs: {@link MessageQueue} and {@link DataQueue}. It
- * connects, takes completions of hardware, and reports; {@link Outgoing} handles posted work.
+ * A connection over two hardware queue pairs: {@link MessageQueue} and {@link DataQueue}. This
+ * class connects, takes completions of the hardware, and reports completions; {@link Outgoing}
+ * handles posted work.
  */
 final class VerbsQueuePair extends PostingQueuePair {
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
-  /** One of so many idle polls looks for events of the connection manager. */
+  /** The number of idle polls of which one checks for events of the connection manager. */
   private static final int IDLE_POLLS_PER_PUMP = 16;
 
   private static final int CREDIT_EVERY = MessageQueue.CREDITS / 4;
@@ -34,7 +35,7 @@ final class VerbsQueuePair extends PostingQueuePair {
   private final String peer;
   private final byte[] greeting;
 
-  /** Asks for the connection; null where the peer does. */
+  /** Requests the connection; null when the peer has requested it. */
   private final Asking asking;
 
   private final VerbsClaims claims = new VerbsClaims(this, accounts);
@@ -53,7 +54,7 @@ final class VerbsQueuePair extends PostingQueuePair {
 
   private boolean disconnectReport;
 
-  /** A connection that this end asks for. */
+  /** Makes a connection that this end requests. */
   VerbsQueuePair(VerbsDevice device, RdmaCmId id, String peer, byte[] greeting, Tries tries) {
     this(device, id, peer, greeting, new Asking(tries));
   }
@@ -68,9 +69,9 @@ final class VerbsQueuePair extends PostingQueuePair {
   }
 
   /**
-   * A connection that a peer asks for, which is established by the peer's greeting.
+   * Makes a connection that a peer has requested. It is established by the peer's greeting.
    *
-   * @throws IOException when it can't be made; then only the ID is left
+   * @throws IOException when it can't be made; then only the ID remains
    */
   static VerbsQueuePair asked(VerbsDevice device, RdmaCmId id, String peer) throws IOException {
     VerbsQueuePair asked = new VerbsQueuePair(device, id, peer, new byte[0], (Asking) null);
@@ -111,7 +112,8 @@ final class VerbsQueuePair extends PostingQueuePair {
   }
 
   /**
-   * The peer has not answered: gives up the request, which tells the peer so, and makes another.
+   * Gives up the request, which the peer has not answered, and makes another one. The kernel tells
+   * the peer that the request was given up.
    */
   private void askAgain() throws IOException {
     Link ended = link;
@@ -182,7 +184,7 @@ final class VerbsQueuePair extends PostingQueuePair {
     }
   }
 
-  /** Whether this end asked for the connection. */
+  /** Whether this end has requested the connection. */
   private boolean isAsking() {
     return asking != null;
   }
@@ -214,7 +216,7 @@ final class VerbsQueuePair extends PostingQueuePair {
 
   void accept(byte[] answer) {
     if (state != State.ASKED) {
-      return; // The peer has left, which is reported as for every connection.
+      return; // The peer has left. This is reported as for every connection.
     }
     try {
       state = State.CONNECTED;
@@ -380,7 +382,7 @@ final class VerbsQueuePair extends PostingQueuePair {
     messages.say(Header.WITHDRAWN, accounts.claimed);
   }
 
-  /** The peer's queue pair for READs and WRITEs was made anew. */
+  /** Handles that the peer has reset its queue pair for READs and WRITEs. */
   private void renewed(int kind, long peerData) throws IOException {
     if (!mayStart() || kind == Header.RESYNCED && !data.isWaiting()) {
       incompatible();
@@ -414,7 +416,7 @@ final class VerbsQueuePair extends PostingQueuePair {
     return done;
   }
 
-  /** Whether a poll would report something. */
+  /** Whether a poll would report a completion. */
   boolean hasReport() {
     return connectReport >= 0
         || outgoing.hasReport()
@@ -422,7 +424,7 @@ final class VerbsQueuePair extends PostingQueuePair {
         || isGone() && (!receives.isEmpty() || disconnectReport);
   }
 
-  /** Nothing comes from the peer any more. */
+  /** Whether nothing can come from the peer any more. */
   private boolean isGone() {
     return state == State.ENDED || accounts.peerWithdrew;
   }

@@ -8,8 +8,8 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Registered memory. Its remote key holds all that a requester needs, and hardware checks all of
- * it:
+ * Registered memory. Its remote key contains all numbers that a requester needs, and the hardware
+ * checks them:
  *
  * <pre>
  *  63  62           44 43         32 31            0
@@ -18,9 +18,9 @@ import java.lang.foreign.MemorySegment;
  * </pre>
  *
  * <p>Pinned memory is registered under the address {@code generation << 40 | page offset}: so a key
- * of an earlier region is out of bounds even where hardware has reused its rkey. Memory that is
- * paged on demand, or persistent, has an address of its own ({@link Alias}), in units of 128 KiB,
- * that no other region had for a long time.
+ * of an earlier region is out of bounds even if the hardware has reused its rkey. Memory that is
+ * paged on demand, or persistent, has a separate address ({@link Alias}), in units of 128 KiB,
+ * which no other region has had for a long time.
  */
 final class VerbsRegion implements MemoryRegion {
   static final int GENERATIONS = 1 << 19;
@@ -43,7 +43,7 @@ final class VerbsRegion implements MemoryRegion {
 
   private final long place;
 
-  /** Null for memory that is registered at its own address. */
+  /** The second mapping; null for memory that is registered at its own address. */
   private final Alias alias;
 
   VerbsRegion(
@@ -89,7 +89,7 @@ final class VerbsRegion implements MemoryRegion {
         : remoteKey >>> 44 << OFFSET_BITS | remoteKey >>> 32 & PAGE_MASK;
   }
 
-  /** The type of a FLUSH of the region: all kinds that it allows. */
+  /** Returns the type of a FLUSH of the region: all kinds that it permits. */
   static int flushType(long remoteKey) {
     return remoteKey < 0 && (remoteKey & PERSISTENT) != 0
         ? Offered.FLUSH_GLOBAL | Offered.FLUSH_PERSISTENT

@@ -6,8 +6,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * A thread that wakes the device's thread, which sleeps on another device, when hardware has
- * events. It takes no event: it rings, and looks again when the device's thread has answered.
+ * A thread that wakes the device's thread, which sleeps on another device, when the hardware has
+ * events. It takes no event itself. After it has woken the device's thread, it waits for that
+ * thread's answer before it checks again.
  */
 final class Watcher implements AutoCloseable {
   private static final long LOOK_NS = 60_000_000_000L;
@@ -20,9 +21,9 @@ final class Watcher implements AutoCloseable {
   private volatile boolean closed;
 
   /**
-   * Starts it.
+   * Starts the thread.
    *
-   * @param onFailure gets the error that ended the thread
+   * @param onFailure receives the error that ends the thread
    * @param fds readable when hardware has events; the caller keeps owning them
    */
   Watcher(Runnable wakeup, Consumer<Throwable> onFailure, int... fds) throws IOException {
@@ -41,23 +42,23 @@ final class Watcher implements AutoCloseable {
           LockSupport.park(this);
         } else if (waiter.await(LOOK_NS)) {
           rung = true;
-          // After the flag: the thread that takes the events sees the flag, and at worst is woken
-          // once more.
+          // This follows the store of the flag, so that the thread that takes the events sees the
+          // flag; at worst it is woken once more.
           wakeup.run();
         }
       }
     } catch (Throwable e) {
-      // Nothing would wake the device's thread any more.
+      // Without this thread nothing would wake the device's thread any more.
       onFailure.accept(e);
     }
   }
 
-  /** Whether there may be events; then take them all, and {@link #answered}. */
+  /** Whether there may be events. If so, take all of them, and call {@link #answered}. */
   boolean isRung() {
     return rung;
   }
 
-  /** Lets the watcher ring again. */
+  /** Lets the watcher check for events again. */
   void answered() {
     rung = false;
     LockSupport.unpark(thread);

@@ -5,9 +5,10 @@ import java.net.InetSocketAddress;
 import java.util.function.LongSupplier;
 
 /**
- * Asks the connection manager which device has a way to an address. The kernel misses the answer of
- * a neighbour that comes before it has noted who waits for it, and finds the answer only at the end
- * of the time that it was given. So it is given little time, again and again.
+ * Finds the device that has a route to an address, by the connection manager. The kernel misses the
+ * answer of a neighbour if the answer comes before the kernel has noted the waiting request, and
+ * then finds the answer only at the end of the request's time-out. So this class makes several
+ * requests with short time-outs.
  */
 final class WayFinder {
   static final int LOOK_MS = 250;
@@ -34,9 +35,9 @@ final class WayFinder {
   }
 
   /**
-   * Asks. The answer is an event of the connection manager.
+   * Makes a request. The answer is an event of the connection manager.
    *
-   * @throws IOException when it is refused at once
+   * @throws IOException when the request is refused at once
    */
   void look(InetSocketAddress to) throws IOException {
     destination = to;
@@ -45,9 +46,10 @@ final class WayFinder {
   }
 
   /**
-   * Asks again after an event that the address was not found in time, as long as there is time.
+   * Makes another request after an event that the address was not found in time, as long as there
+   * is time left.
    *
-   * @return false when the event says something else
+   * @return false for any other event
    */
   boolean goesOn(int event, int status) throws IOException {
     if (destination == null || event != CmEvents.ADDR_ERROR || status != -ETIMEDOUT) {
@@ -65,7 +67,7 @@ final class WayFinder {
     missing = false;
   }
 
-  /** Whether no host has the address, after a full look. */
+  /** Whether no host has the address, after a request with the full time-out. */
   boolean isMissing() {
     return missing;
   }

@@ -14,7 +14,7 @@ final class Works {
   private static final int MASK = CAPACITY - 1;
   private static final int PENDING = -1;
 
-  /** Ended, and not reported. */
+  /** A state: the work has ended and was not reported. */
   static final int UNTOLD = -2;
 
   private final long[] wrIds = new long[CAPACITY];
@@ -24,11 +24,15 @@ final class Works {
   private final boolean[] started = new boolean[CAPACITY];
 
   /**
-   * Whether it changes the peer's memory, so that the receiver of a later message has to see it.
+   * Whether the work changes the peer's memory, so that the receiver of a later message must see
+   * the change.
    */
   private final boolean[] changes = new boolean[CAPACITY];
 
-  /** Whether it is the second half of the work before, whose failure is that of both. */
+  /**
+   * Whether the entry is the second half of the previous one. A failure of one half is a failure of
+   * both.
+   */
   private final boolean[] follows = new boolean[CAPACITY];
 
   /** The slot of the message, or -1 for work on the peer's memory. */
@@ -77,7 +81,7 @@ final class Works {
     return tail++;
   }
 
-  /** Makes it the second half of the work before. */
+  /** Makes an entry the second half of the previous one. */
   void follow(long work) {
     assert work > head && work < tail : work + " has none before it";
     follows[at(work)] = true;
@@ -125,7 +129,7 @@ final class Works {
     return work >= head && statuses[at(work)] == PENDING;
   }
 
-  /** Whether it ended in an error that was not reported yet. */
+  /** Whether the work ended with an error that was not reported yet. */
   boolean failed(long work) {
     return work >= head && statuses[at(work)] > Status.SUCCESS;
   }
@@ -138,7 +142,7 @@ final class Works {
     }
   }
 
-  /** Ends started work on the peer's memory: whether it took effect is unknown. */
+  /** Ends started work on the peer's memory. It is unknown whether it took effect. */
   void endData() {
     for (long work = head; work < tail; work++) {
       if (slots[at(work)] < 0 && started[at(work)]) {
@@ -154,7 +158,10 @@ final class Works {
     }
   }
 
-  /** Whether {@link #report} would report something; forgets ended work that is not reported. */
+  /**
+   * Whether {@link #report} would report a completion. Removes ended work that need not be
+   * reported.
+   */
   boolean hasReport() {
     while (head < tail && statuses[at(head)] != PENDING) {
       int at = at(head);

@@ -26,8 +26,9 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
  * Soft RDMA lost the answer to a request for a connection, and the kernel sent it again when the
- * client had given up. Here nobody answers the first request: a program takes it that never does,
- * and a server listens in its place when it has it; or the server is away until there is another.
+ * client had given up. In this test the first request gets no answer: a program receives it that
+ * never answers, and then a server listens instead of the program; or there is no server until the
+ * second request.
  */
 @EnabledIfSystemProperty(
     named = "erda.rdma.address",

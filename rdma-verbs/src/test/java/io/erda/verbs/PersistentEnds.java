@@ -22,9 +22,10 @@ import java.security.SecureRandom;
 import java.time.Duration;
 
 /**
- * A server and a client that {@code testbed/rdma} runs in two network namespaces. The server offers
- * a file of a directory, which lies on persistent memory where there is some; the client makes
- * bytes persistent there in each way that a requester has, and the server looks at what arrived.
+ * A server and a client that {@code testbed/rdma} runs in two network namespaces. The server
+ * registers a file of a directory, which lies on persistent memory if there is any. The client
+ * makes bytes persistent in it in each way that a requester has, and the server checks the bytes
+ * that arrived.
  *
  * <pre>PersistentEnds server HOST:PORT DIRECTORY | client HOST:PORT</pre>
  */
@@ -38,8 +39,8 @@ final class PersistentEnds {
   private static final int BYTES = 1 << 20;
 
   /**
-   * Where. What is WRITTEN begins with a page: soft RDMA leaves out where in a page a WRITE begins
-   * when memory is paged on demand.
+   * Offsets in the file. WRITEs go to the beginning of a page, because soft RDMA ignores the offset
+   * of a WRITE in its page when memory is paged on demand.
    */
   private static final int READ_AT = 0;
 

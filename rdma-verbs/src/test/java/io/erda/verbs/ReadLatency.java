@@ -28,14 +28,15 @@ import java.time.Duration;
 import java.util.Arrays;
 
 /**
- * What a READ of 1 KiB through the seam takes, for {@code testbed/rdma latency}, which measures
- * perftest's {@code ib_read_lat} in turns with it: one READ at a time, polled for.
+ * Measures the time of a READ of 1 KiB through the verbs interface, for {@code testbed/rdma
+ * latency}, which measures perftest's {@code ib_read_lat} in turns with it: one READ at a time,
+ * polled for.
  *
  * <pre>ReadLatency server HOST:PORT | client HOST:PORT READS</pre>
  *
  * <p>The client does a round for each line of its standard input, which is {@code seam} or {@code
- * bare}, and how many nanoseconds it rests before each READ. It prints the median in nanoseconds,
- * and of {@code seam} how many bytes its thread allocated.
+ * bare}, and the nanoseconds of pause before each READ. It prints the median in nanoseconds, and of
+ * {@code seam} how many bytes its thread allocated.
  */
 final class ReadLatency implements CompletionHandler {
   private static final int BYTES = 1 << 16;

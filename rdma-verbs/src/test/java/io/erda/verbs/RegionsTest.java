@@ -10,7 +10,7 @@ import io.erda.verbs.ffm.Offered;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 
-/** Which memory peers may FLUSH, on which device. */
+/** Tests which memory peers may FLUSH, by device. */
 class RegionsTest {
   private static final Offered ALL = new Offered(true, true, true);
   private static final Offered NOT_PERSISTENT = new Offered(true, false, true);

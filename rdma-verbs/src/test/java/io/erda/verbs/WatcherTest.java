@@ -19,7 +19,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
-/** It rings for what comes, and again when that was answered; with a pipe for the hardware. */
+/**
+ * The watcher wakes the thread for an event, and again after that was answered. A pipe replaces the
+ * hardware.
+ */
 @EnabledOnOs(OS.LINUX)
 class WatcherTest {
   private static final Path FDS = Path.of("/proc/self/fd");

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** How long an address is asked for, and when nobody has it. No RDMA is needed. */
+/** Tests how long an address is searched, and when it counts as missing. No RDMA is needed. */
 class WayFinderTest {
   private static final InetSocketAddress TO = new InetSocketAddress(0);
   private static final int NO_DEVICE = 19;

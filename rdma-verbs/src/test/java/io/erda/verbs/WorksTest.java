@@ -11,7 +11,7 @@ import io.erda.rdma.Status;
 import io.erda.rdma.Work;
 import org.junit.jupiter.api.Test;
 
-/** What is reported of work, and in which order. */
+/** Tests which completions of work are reported, and in which order. */
 class WorksTest {
   private final Works works = new Works();
   private final Recorder recorder = new Recorder();

@@ -1,8 +1,10 @@
 package io.erda.rdma;
 
-/** The permitted uses of a memory region, to be or-ed. */
+/** The permitted uses of a memory region, as flags that can be combined by {@code |}. */
 public final class Access {
-  /** Local use only: sources of WRITE and SEND, destinations of READ and RECEIVE. */
+  /**
+   * Only for local use: as the source of a WRITE or SEND, or the destination of a READ or RECEIVE.
+   */
   public static final int LOCAL = 0;
 
   public static final int REMOTE_READ = 1;

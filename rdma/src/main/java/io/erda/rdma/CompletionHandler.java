@@ -1,6 +1,6 @@
 package io.erda.rdma;
 
-/** Receives completions; may post, must not poll. */
+/** Receives completions. It may post work, and must not poll. */
 @FunctionalInterface
 public interface CompletionHandler {
   /**
@@ -10,7 +10,7 @@ public interface CompletionHandler {
    *     Opcode#DISCONNECT}
    * @param opcode one of {@link Opcode}
    * @param status one of {@link Status}
-   * @param byteLength bytes moved, where the opcode has them
+   * @param byteLength the number of bytes that were moved, for opcodes that move bytes
    * @param imm immediate data of {@link Opcode#RECEIVE_IMM}, else 0
    */
   void onCompletion(long wrId, int opcode, int status, int byteLength, int imm);

@@ -10,11 +10,11 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * A device that moves bytes between processes without their help: an RDMA NIC, shared memory, a
- * software RNIC, a simulated one.
+ * A device that moves bytes between processes without work of the process that owns the memory: an
+ * RDMA NIC, shared memory, a software RNIC, or a simulated RNIC.
  *
- * <p>A device and all that it makes belong to one thread, except {@link #wakeup()}. The creator
- * closes queue pairs, then regions, then the device.
+ * <p>A device and all objects that it makes belong to one thread, except {@link #wakeup()}. The
+ * creator closes queue pairs, then regions, then the device.
  */
 public interface Device extends AutoCloseable {
   /** The longest private data of a connection, bytes. */
@@ -23,22 +23,23 @@ public interface Device extends AutoCloseable {
   /**
    * Registers memory.
    *
-   * @param memory the bytes; must stay valid until {@link #deregister}
+   * @param memory the memory, which must stay valid until {@link #deregister}
    * @param backing the file that another process maps; {@link Backing#none} for local use
-   * @param access of {@link Access}
-   * @throws IllegalStateException when the device can't; the message gives a user the reason
+   * @param access flags of {@link Access}
+   * @throws IllegalStateException when the device can't register the memory; the message states the
+   *     reason for a user
    */
   MemoryRegion register(MemorySegment memory, Backing backing, int access);
 
   /**
-   * Registers persistent memory. Where the device {@link #flushes()}, peers may ask for its range
-   * to be flushed and drained.
+   * Registers persistent memory. If the device {@link #flushes()}, peers can have ranges of it
+   * flushed and drained.
    */
   default MemoryRegion register(PersistentMemory memory, int access) {
     return register(memory.segment(), memory.backing(), access);
   }
 
-  /** Ends a registration: from now on its remote key is refused. */
+  /** Ends a registration. From now on its remote key is refused. */
   void deregister(MemoryRegion region);
 
   /**
@@ -79,18 +80,21 @@ public interface Device extends AutoCloseable {
   /** The longest SEND, bytes; at least 4096. */
   int messageBytesMax();
 
-  /** Whether READs go on after the peer's process ended (shared memory). */
+  /** Whether READs still work after the peer's process has ended (shared memory). */
   boolean readsOutlivePeer();
 
-  /** Whether queue pairs that this device connects READ in the call: {@link QueuePair#readNow}. */
+  /**
+   * Whether queue pairs that this device connects can READ within a call: {@link
+   * QueuePair#readNow}.
+   */
   default boolean readsNow() {
     return false;
   }
 
   /**
-   * Whether nothing can be changed through the queue pairs that this device connects: every work
-   * but READ and SEND completes with {@link Status#UNSUPPORTED}, and no SEND has an effect on what
-   * is READ.
+   * Whether the queue pairs that this device connects can change nothing: all work except READ and
+   * SEND completes with {@link Status#UNSUPPORTED}, and no SEND has an effect on memory that is
+   * READ.
    */
   default boolean readsOnly() {
     return false;
@@ -98,19 +102,19 @@ public interface Device extends AutoCloseable {
 
   /**
    * Whether {@link Work#flush FLUSH} works on the queue pairs that this device connects: the
-   * responder flushes and drains, as its {@link PersistentMemory} does it, before the work
-   * completes. Hardware refuses, as {@link Status#REMOTE_ACCESS}, a region that it can't make
-   * durable (files that are synchronised). Where false, FLUSH completes with {@link
-   * Status#UNSUPPORTED}, and the responder has to be asked by a message.
+   * responder flushes and drains, as its {@link PersistentMemory} does, before the work completes.
+   * Hardware refuses a region that it can't make durable (files that are synchronised) with {@link
+   * Status#REMOTE_ACCESS}. When this is false, FLUSH completes with {@link Status#UNSUPPORTED}, and
+   * a requester has to send the responder a message instead.
    */
   default boolean flushes() {
     return false;
   }
 
   /**
-   * Whether {@link QueuePair#grant} lets one peer WRITE to a range of a region that it may
-   * otherwise only READ. Where false, memory that one peer is to WRITE must be registered for all
-   * peers to WRITE.
+   * Whether {@link QueuePair#grant} can permit one peer to WRITE to a range of a region that it may
+   * otherwise only READ. When this is false, memory to which one peer has to WRITE must be
+   * registered so that all peers may WRITE to it.
    */
   default boolean limitsWrites() {
     return false;
@@ -118,39 +122,40 @@ public interface Device extends AutoCloseable {
 
   /**
    * Sleeps until an armed queue pair has a completion, a listener has a request, {@link #wakeup()}
-   * is called, or the time passes. Returns false when only the time ended it. An interrupt does not
-   * end it, and stays set. For a thread that serves many queue pairs: arm all of them, poll once
-   * more, then sleep.
+   * is called, or the time passes. Returns false when the time has passed without such an event. An
+   * interrupt does not end the sleep, and stays set. A thread that serves many queue pairs first
+   * arms all of them, polls once more, and then sleeps.
    */
   boolean await(long timeoutNs);
 
-  /** Ends the present or the next {@link #await} of the device's thread. From any thread. */
+  /** Ends the present or the next {@link #await} of the device's thread. Any thread may call it. */
   void wakeup();
 
   /**
-   * For a thread that serves several devices and sleeps on another one: from now on each event that
-   * ends an {@link #await} of this device also calls {@code wakeup}, from any thread. Queue pairs
-   * are armed as for an await.
+   * For a thread that serves several devices and sleeps on another device: from now on each event
+   * that would end an {@link #await} of this device also calls {@code wakeup}, from any thread. The
+   * queue pairs must be armed as for an await.
    *
-   * @return false where the device can't: then the thread has to sleep on this device
+   * @return false when the device can't do this; then the thread has to sleep on this device
    */
   default boolean forwardWakeups(Runnable wakeup) {
     return false;
   }
 
   /**
-   * How many peers without an open queue pair of this device may still be in the middle of a WRITE,
-   * because their stores can't be revoked (shared memory): peers of connections that were closed
-   * here, or of an earlier server, that did not provably leave. None where the device itself ends
-   * the work of a closed queue pair. May cost a system call each.
+   * Returns the number of <em>strangers</em>: peers without an open queue pair of this device that
+   * may still be in the middle of a WRITE, because their stores can't be revoked (shared memory).
+   * These are peers of connections that were closed here, or of an earlier server, unless they have
+   * provably left. The number is 0 when the device itself ends the work of a closed queue pair. May
+   * cost a system call for each stranger.
    */
   default int strangers() {
     return 0;
   }
 
   /**
-   * Figures of this device alone, by name, for {@code stats}. Any thread may read one as long as
-   * the device is open.
+   * Returns the figures that only this kind of device has, by name, for {@code stats}. Any thread
+   * may read a figure as long as the device is open.
    */
   default Map<String, LongSupplier> figures() {
     return Map.of();

@@ -10,30 +10,30 @@ import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
- * Makes the devices of one URI scheme. Found by {@link java.util.ServiceLoader}, so that a device
- * of another module needs no line in client or server.
+ * Makes the devices of one URI scheme. It is found by {@link java.util.ServiceLoader}, so that a
+ * device in another module needs no change of client or server.
  */
 public interface DeviceProvider {
   /** The text before the first colon of its URIs. */
   String scheme();
 
   /**
-   * A device for a client. The caller owns it.
+   * Opens a device for a client. The caller owns it.
    *
-   * @throws IOException when it can't be opened; the message is for a user
-   * @throws IllegalArgumentException when it does not know a parameter
+   * @throws IOException when the device can't be opened; the message is for a user
+   * @throws IllegalArgumentException when the device does not know a parameter
    */
   Device connecting(Settings settings) throws IOException;
 
   /**
-   * A device for a server. The caller owns it.
+   * Opens a device for a server. The caller owns it.
    *
-   * @throws IOException when it can't be opened; the message is for a user
-   * @throws IllegalArgumentException when it does not know a parameter
+   * @throws IOException when the device can't be opened; the message is for a user
+   * @throws IllegalArgumentException when the device does not know a parameter
    */
   Device serving(Settings settings) throws IOException;
 
-  /** The provider of a scheme, of those that this build has. */
+  /** Returns the provider of a scheme, if this build has one. */
   static Optional<DeviceProvider> of(String scheme) {
     for (DeviceProvider each :
         ServiceLoader.load(DeviceProvider.class, DeviceProvider.class.getClassLoader())) {
@@ -45,11 +45,11 @@ public interface DeviceProvider {
   }
 
   /**
-   * Hosts by which processes of this machine can reach a server here, as numbers in the form of a
-   * URI (IPv6 in brackets). The first one belongs to the default device. Empty where there are
-   * none, and where addresses have no hosts.
+   * Returns the hosts by which processes of this machine can reach a server on this machine, as
+   * numeric addresses in the form of a URI (IPv6 in brackets). The first host belongs to the
+   * default device. Empty when there are none, and for a device whose addresses have no hosts.
    *
-   * @throws IOException when this machine can't be asked
+   * @throws IOException when the addresses of this machine can't be determined
    */
   default List<String> hosts() throws IOException {
     return List.of();
@@ -60,9 +60,9 @@ public interface DeviceProvider {
    *
    * @param parameters of the URI, by name
    * @param nanoTime a monotonic clock
-   * @param random gives an unpredictable generator; called only where one is needed
+   * @param random returns an unpredictable generator; called only when one is needed
    * @param counted whether WRITEs are compared with the bytes that they replace
-   * @param extraWriteLatencyNs how much longer each WRITE takes
+   * @param extraWriteLatencyNs by how many nanoseconds each WRITE is delayed
    */
   record Settings(
       Map<String, String> parameters,
@@ -70,7 +70,7 @@ public interface DeviceProvider {
       Supplier<RandomGenerator> random,
       boolean counted,
       long extraWriteLatencyNs) {
-    /** For a client. */
+    /** The settings of a client's device. */
     public static Settings of(
         Map<String, String> parameters, LongSupplier nanoTime, Supplier<RandomGenerator> random) {
       return new Settings(parameters, nanoTime, random, false, 0);
@@ -79,7 +79,7 @@ public interface DeviceProvider {
     /**
      * Requires that all parameters are among those a device knows.
      *
-     * @throws IllegalArgumentException that names one that is not
+     * @throws IllegalArgumentException when there is another parameter; the message names it
      */
     public void requireAmong(String... known) {
       for (String name : parameters.keySet()) {

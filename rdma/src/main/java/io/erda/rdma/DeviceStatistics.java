@@ -3,9 +3,9 @@ package io.erda.rdma;
 /**
  * Counts of the work of a device's queue pairs, as seen by one side.
  *
- * <p>On the responder's side these count the peers' work on its regions, where the device knows it
- * (shared memory: each peer counts into its queue file). {@code bytesDiffering} counts written
- * bytes whose value changed, and is -1 where stores are not compared.
+ * <p>On the responder's side they count the work of peers on its regions, if the device knows it
+ * (over shared memory each peer counts in its queue file). {@code bytesDiffering} counts written
+ * bytes whose value changed, and is -1 when stores are not compared.
  */
 public record DeviceStatistics(
     long reads,

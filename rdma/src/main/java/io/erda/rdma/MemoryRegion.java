@@ -12,7 +12,7 @@ public interface MemoryRegion {
 
   /**
    * The key by which a peer names the region in a READ or WRITE; 0 when the region is for local use
-   * only. Never reused by one device directory or listener.
+   * only. A device directory or listener gives no two regions the same key.
    */
   long remoteKey();
 }

@@ -1,6 +1,20 @@
 package io.erda.rdma;
 
-/** The kind of work that a completion is about. */
+/**
+ * The kind of posted work, or of an event, that a completion reports.
+ *
+ * <p><b>A new operation.</b> These are numbers, so the compiler can't find the places that must
+ * know a new one. The method {@code post} of every device throws for an operation without a case,
+ * but the following places have a default that is right only for today's operations. In {@link
+ * Work}: the table, {@code hasLocal}, {@code isMessage} and {@code isWellFormed}. In {@code
+ * TcpQueuePair}: {@code firstFrameBytes}, whose default is the length of a COMPARE_AND_SWAP, and
+ * {@code messageBytes}. In {@code tcp.Requests}: {@code owesData}. In {@code tcp.Frame} the
+ * operation needs a type, and {@code ServedConnection.onFrame} a case for it. In {@code
+ * tcp.Completions}: {@code isOfRequest}. In the simulation: {@code RemoteKeys.needed}, whose
+ * default is the right to WRITE; {@code Responder}, which executes any unknown operation that is
+ * neither a WRITE nor a SEND as a COMPARE_AND_SWAP; {@code Reach.reachesTheDead}; and the
+ * predicates of {@code PostedWork}.
+ */
 public final class Opcode {
   public static final int READ = 1;
   public static final int WRITE = 2;

@@ -4,8 +4,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 /**
- * Decides how an agent waits: it polls for a bounded time after its last work, then says that it is
- * time to sleep. One thread; no allocation.
+ * Decides how a thread waits for work: the thread polls for a bounded time after its last work, and
+ * then sleeps. One thread; no allocation.
  *
  * <pre>{@code
  * while (running) {
@@ -15,52 +15,60 @@ import java.util.function.LongSupplier;
  * }
  * }</pre>
  *
- * <p>Cost: while it polls it takes a core, up to the budget after each burst of work. The first
- * {@code spinNs} of that are pause instructions (tens of nanoseconds a turn); from then on each
- * turn yields the core to other threads (some hundred nanoseconds when none wants it), so that more
- * pollers than cores only slow each other down in proportion. Work after a sleep costs a system
- * call on both sides and a wake-up: some tens of microseconds. A budget of 0 never polls; of {@link
- * Long#MAX_VALUE} never sleeps.
+ * <p><b>Costs.</b> A thread that polls takes a core, up to the budget after each burst of work.
+ * During the first {@code spinNs} each turn is a pause instruction (tens of nanoseconds). After
+ * that each turn yields the core to other threads (some hundred nanoseconds when none wants it), so
+ * that more pollers than cores only slow each other down in proportion. Work after a sleep costs a
+ * system call on both sides and a wake-up: some tens of microseconds. With a budget of 0 the thread
+ * never polls; with {@link Long#MAX_VALUE} it never sleeps.
  *
- * <p>Beside threads that never yield, each yield costs the rest of a time slice, milliseconds. A
- * poller that lost a whole budget to a yield sleeps instead of yielding, for a multiple of that
- * time, and longer each time it happens again: the kernel runs a woken sleeper much sooner.
+ * <p>When other threads on the core never yield, each yield costs the rest of a time slice, which
+ * is milliseconds. A poller that has lost more than a whole budget to one yield sleeps instead of
+ * yielding, for a multiple of that time, and longer each time it happens again, because the kernel
+ * runs a woken thread much sooner.
  *
  * <p>A poller that shares its core can call for another one: the kernel leaves two threads that
  * wait for each other on one core for long.
  */
 public final class Poller {
-  /** Several times a round trip between processes that both poll. */
+  /** The default time to spin: several round trips between processes that both poll. */
   public static final long DEFAULT_SPIN_NS = 2_000;
 
   /**
-   * About the cost of a sleep and its wake-up together: so polling in vain costs at most as much
-   * again as sleeping at once.
+   * The default budget: about the cost of a sleep and its wake-up together. So polling without
+   * success at most doubles the cost of sleeping at once.
    */
   public static final long DEFAULT_BUDGET_NS = 50_000;
 
   private static final int TURNS_PER_CLOCK = 16;
 
   /**
-   * A yield that takes so long, and longer than the budget, has given the core to a thread that
-   * does not yield.
+   * A yield that takes at least this long, and longer than the budget, has given the core to a
+   * thread that does not yield.
    */
   private static final long CONTENDED_NS = 300_000;
 
   private static final int CONTENDED_MAX = 6;
 
-  /** A longer yield has let another thread run; without one it takes some hundred. */
+  /**
+   * A longer yield has let another thread run. A yield to no thread takes some hundred nanoseconds.
+   */
   private static final long SHARED_NS = 1_500;
 
-  /** So many such yields in a row are not by chance. */
+  /**
+   * This many yields in a row that are longer than {@link #SHARED_NS} show that the core is shared.
+   */
   private static final int SHARED_MAX = 4;
 
-  /** The time between two attempts to get another core, which grows where they do not help. */
+  /**
+   * The least time between two attempts to get another core. The time grows when the attempts do
+   * not help.
+   */
   private static final long ASIDE_NS_MIN = 4_000_000;
 
   private static final long ASIDE_NS_MAX = 256_000_000;
 
-  /** A longer pause was no time slice: the process was stopped. */
+  /** The longest time slice. In a longer pause the process was stopped. */
   private static final long SLICE_NS_MAX = 10_000_000;
 
   private final LongSupplier nanoTime;
@@ -72,7 +80,10 @@ public final class Poller {
   private boolean yields;
   private boolean woken;
 
-  /** How often in a row a yield gave the core away for long, and until when none is tried again. */
+  /**
+   * How often in a row a yield gave away the core for long, and the time until which no yield is
+   * tried again.
+   */
   private int contended;
 
   private long yieldsAgainNs;
@@ -117,7 +128,10 @@ public final class Poller {
     this.aside = aside;
   }
 
-  /** Decides after a turn that did {@code work}: true to poll again, false to sleep. */
+  /**
+   * Decides how the thread goes on after a turn that did {@code work}. Returns true to poll again,
+   * false to sleep.
+   */
   public boolean mayPoll(int work) {
     if (work > 0) {
       idleTurns = 0;
@@ -134,7 +148,8 @@ public final class Poller {
       return false;
     }
     if (++idleTurns == TURNS_PER_CLOCK) {
-      // Work that comes at once costs no reading of the clock.
+      // The clock is read only here, so work that comes without a pause costs no reading of the
+      // clock.
       idleSince = nanoTime.getAsLong();
     } else if (yields || (idleTurns & TURNS_PER_CLOCK - 1) == 0) {
       long idleNs = nanoTime.getAsLong() - idleSince;
@@ -154,14 +169,14 @@ public final class Poller {
     return true;
   }
 
-  /** Whether a yield gave the core away for long, and not long ago. */
+  /** Whether a yield has recently given away the core for long. */
   private boolean isContended() {
     return contended > 0 && nanoTime.getAsLong() - yieldsAgainNs < 0;
   }
 
   /**
-   * @param idle whether there was nothing to do: only then does a short yield prove that no other
-   *     thread wants the core, since a thread that was just woken gets it back at once
+   * @param idle whether the poller had nothing to do. A short yield proves only then that no other
+   *     thread wants the core: a poller that was just woken gets the core back at once in any case.
    */
   private void yieldOnce(boolean idle) {
     long beganNs = nanoTime.getAsLong();
@@ -204,9 +219,10 @@ public final class Poller {
   }
 
   /**
-   * Resets as {@link #reset} does, after a sleep that another thread ended. The first work is
-   * followed by a yield, unless one gave the core away for long lately: the kernel often wakes a
-   * thread on the core of its waker, which polls there and then gets the answer at once.
+   * Resets as {@link #reset} does, after a sleep that another thread ended. The poller yields after
+   * the first work, unless a yield has recently given away the core for long. The kernel often
+   * wakes a thread on the core of the thread that woke it; the yield lets that thread run, which
+   * polls for the answer.
    */
   public void woken() {
     reset();

@@ -1,8 +1,8 @@
 package io.erda.rdma;
 
 /**
- * Is told of peers that a device refuses by itself, before or after its {@link Listener} saw them.
- * Threads of the device call it: it must not wait for anything, and throws nothing.
+ * Receives the peers that a device refuses by itself, before or after the device's {@link Listener}
+ * returned them. Threads of the device call it. It must not block, and must not throw.
  */
 @FunctionalInterface
 public interface RefusalListener {
@@ -13,15 +13,15 @@ public interface RefusalListener {
    * A peer's connection was ended.
    *
    * @param peer its address
-   * @param figure the name of the figure that counts it, of {@link Device#figures}
-   * @param why in words for people
+   * @param figure the name of the figure of {@link Device#figures} that counts this refusal
+   * @param why the reason in words for a user
    */
   void refused(String peer, String figure, String why);
 
   /**
-   * Peers can't connect for some reason, or can again.
+   * No peer can connect, or peers can connect again.
    *
-   * @param what the reason and the remedy, in words for people
+   * @param what the reason and the remedy, in words for a user
    */
   default void trouble(String what) {}
 }

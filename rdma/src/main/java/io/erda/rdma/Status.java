@@ -1,12 +1,12 @@
 package io.erda.rdma;
 
-/** How posted work ended. */
+/** The result of posted work, or of an attempt to connect. */
 public final class Status {
   public static final int SUCCESS = 0;
 
   /**
-   * The queue pair was closed or its connection ended before the work took effect, or while it may
-   * have.
+   * The queue pair was closed, or its connection ended, before the work completed; the work may
+   * have taken effect or not.
    */
   public static final int FLUSHED = 1;
 
@@ -16,7 +16,9 @@ public final class Status {
    */
   public static final int REMOTE_ACCESS = 2;
 
-  /** The peer fenced this queue pair: a WRITE may have taken effect, and counts as not done. */
+  /**
+   * The peer has fenced this queue pair. A WRITE may have changed memory, but counts as not done.
+   */
   public static final int FENCED = 3;
 
   /** A received message is longer than the receive buffer. */
@@ -29,58 +31,65 @@ public final class Status {
   /** The local memory or the device failed. */
   public static final int LOCAL = 8;
 
-  /** The user of this process may not use the address. */
+  /** The user of this process has no permission to use the address. */
   public static final int DENIED = 9;
 
   /**
-   * No disk space for the files of a connection, and no spare file of the other side; or none for a
-   * page of the peer's memory, which {@link QueuePair#lostRegion} names then.
+   * The disk has no space for the files of a connection, and the other side has no spare file; or
+   * the disk has no space for a page of the peer's memory, and {@link QueuePair#lostRegion} names
+   * the region.
    */
   public static final int NO_SPACE = 10;
 
-  /** An application has the address's store open for itself, and serves nobody. */
+  /** An application has the store at the address open for itself, and serves no other process. */
   public static final int TAKEN = 11;
 
-  /** A file of the peer is one that it may not name: a link, or another user's. */
+  /** The peer named a file that it may not name: a link, or another user's file. */
   public static final int UNTRUSTED = 12;
 
   /**
-   * The peer's memory is not there: its file was shortened, or the file system failed. {@link
-   * QueuePair#lostRegion} says which. Part of a WRITE may have been stored.
+   * Pages of the peer's memory are missing, because its file was shortened, or the file system
+   * failed. {@link QueuePair#lostRegion} describes it. A part of a WRITE may have been stored.
    */
   public static final int MEMORY_LOST = 13;
 
   /** The two ends do not have the same secret. */
   public static final int SECRET = 14;
 
-  /** The other end speaks another version, or another protocol. */
+  /** The other end uses another version of the protocol, or another protocol. */
   public static final int INCOMPATIBLE = 15;
 
-  /** The device has no such operation: it says so before ({@link Device#flushes()}). */
+  /**
+   * The device does not support the operation; see {@link Device#flushes()} and {@link
+   * Device#readsOnly()}.
+   */
   public static final int UNSUPPORTED = 16;
 
   /** There is no store at the address. */
   public static final int ABSENT = 17;
 
   /**
-   * The store at the address was not recovered since the machine was started: a server has to
-   * decide first about the puts that a power failure interrupted.
+   * The store at the address was not recovered since the machine was started. A server must first
+   * decide the puts that a power failure interrupted.
    */
   public static final int UNRECOVERED = 18;
 
-  /** One end encrypts and the other does not, or one could not authenticate the other. */
+  /** One end encrypts and the other does not, or one end could not authenticate the other. */
   public static final int ENCRYPTION = 19;
 
-  /** The file system for the files of a connection takes none: it failed, or is read-only. */
+  /**
+   * The file system for the files of a connection takes no files, because it failed or is
+   * read-only.
+   */
   public static final int UNWRITABLE = 20;
 
   /**
-   * A file of the peer exists and can't be opened or mapped now; it may be sound. {@link
-   * QueuePair#lostRegion} says which, and why.
+   * A file of the peer exists, but can't be opened or mapped now; it may be undamaged. {@link
+   * QueuePair#lostRegion} names the file and the error.
    */
   public static final int UNREADABLE = 21;
 
-  /** The store at the address was closed, by this process, which has it open. */
+  /** This process, which had the store at the address open, has closed it. */
   public static final int CLOSED = 22;
 
   /** The status in words, for messages. */

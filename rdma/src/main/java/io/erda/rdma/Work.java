@@ -1,11 +1,11 @@
 package io.erda.rdma;
 
 /**
- * A work request for {@link QueuePair#post}. Its owner prepares one for each purpose, posts it,
- * changes some fields and posts it again; that allocates nothing. A device keeps no reference after
- * the post returns, so the owner may change any field at once. One thread.
+ * A work request for {@link QueuePair#post}. The owner makes one object for each purpose, posts it,
+ * changes some fields and posts it again; this allocates nothing. A device keeps no reference after
+ * the post returns, so the owner may change any field then. One thread.
  *
- * <p>Which fields an opcode uses; a device ignores the others:
+ * <p>An opcode uses the following fields; a device ignores all others:
  *
  * <table>
  * <caption>fields by opcode</caption>
@@ -21,12 +21,12 @@ package io.erda.rdma;
  *
  * <p><b>Invariants</b>, which devices assert: the opcode is one of these; {@link #flags} are of
  * {@link Flags}; where the opcode uses local memory there is a region; the length of an atomic
- * operation is 8. A caller's mistake with its own memory is an exception of the post. Errors that
- * only the peer can know are the status of the completion: an unknown key, a range outside the
- * region, and a word of an atomic operation that is not 8-aligned there.
+ * operation is 8. An error of the caller with its local memory is an exception of the post. Errors
+ * that only the peer can detect are reported by the status of the completion: an unknown key, a
+ * range outside the region, and a word of an atomic operation that is not 8-aligned there.
  *
- * <p>A receive is no work request, here as in verbs: it names only a local buffer, waits in a queue
- * of its own until a message comes, and completes in the order of the messages.
+ * <p>A receive is no work request, as in verbs: it names only a local buffer, waits in a separate
+ * queue until a message comes, and receives complete in the order of the messages.
  */
 public final class Work {
   /** One of the opcodes of {@link Opcode} in the table above. */
@@ -35,7 +35,7 @@ public final class Work {
   /** The ID in the completion. */
   public long wrId;
 
-  /** Of {@link Flags}. */
+  /** Flags of {@link Flags}. */
   public int flags;
 
   /** A region of the device whose queue pair it is posted to. */
@@ -44,7 +44,7 @@ public final class Work {
   /** Where the bytes begin in the local region. */
   public long localOffset;
 
-  /** How many bytes, at both ends. */
+  /** The number of bytes at both ends. */
   public int length;
 
   /** The peer's region: its {@link MemoryRegion#remoteKey}, or a key of {@link QueuePair#grant}. */
@@ -79,7 +79,7 @@ public final class Work {
 
   /**
    * WRITEs, then consumes a receive of the peer's, which sees {@link #imm}. A peer that does not
-   * expect it ends the connection, because a receive was used up without a message.
+   * expect this ends the connection, because a receive was consumed without a message.
    */
   public static Work writeImm() {
     return new Work(Opcode.WRITE_IMM, 0);
@@ -91,20 +91,21 @@ public final class Work {
   }
 
   /**
-   * Flushes the peer's range to its persistence domain, behind all posted before. Completes with
-   * {@link Status#UNSUPPORTED} where {@link Device#flushes()} is false.
+   * Flushes the peer's range to its persistence domain, after all work posted before. Completes
+   * with {@link Status#UNSUPPORTED} when {@link Device#flushes()} is false.
    */
   public static Work flush() {
     return new Work(Opcode.FLUSH, 0);
   }
 
-  /** Stores one 8-aligned word, after all posted before. Every device can. */
+  /** Stores one 8-aligned word, after all work posted before. Every device supports it. */
   public static Work atomicWrite() {
     return new Work(Opcode.ATOMIC_WRITE, Long.BYTES);
   }
 
   /**
-   * Compares and swaps one 8-aligned word; the old value lands in local memory. Every device can.
+   * Compares and swaps one 8-aligned word; the old value is stored in local memory. Every device
+   * supports it.
    */
   public static Work compareAndSwap() {
     return new Work(Opcode.COMPARE_AND_SWAP, Long.BYTES);
@@ -122,7 +123,9 @@ public final class Work {
     return this;
   }
 
-  /** Starts behind earlier READs, FLUSHes and atomics: {@link Flags#FENCE}. */
+  /**
+   * Makes the work start after earlier READs, FLUSHes and atomic operations: {@link Flags#FENCE}.
+   */
   public Work fenced() {
     flags |= Flags.FENCE;
     return this;
@@ -184,12 +187,12 @@ public final class Work {
     return opcode != Opcode.FLUSH && opcode != Opcode.ATOMIC_WRITE;
   }
 
-  /** Whether it takes a receive of the peer. */
+  /** Whether the work consumes a receive of the peer. */
   public boolean isMessage() {
     return opcode == Opcode.SEND || opcode == Opcode.WRITE_IMM;
   }
 
-  /** Whether the invariants hold; for the assertion of a device. */
+  /** Whether the invariants hold, for assertions in devices. */
   public boolean isWellFormed() {
     boolean ofOpcode =
         switch (opcode) {

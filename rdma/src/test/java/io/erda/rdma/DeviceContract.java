@@ -34,7 +34,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What every device owes. A device passes by extending this class with its {@link DeviceFixture}.
+ * The tests that every device must pass. The tests of a device extend this class with its {@link
+ * DeviceFixture}.
  *
  * <p>Tests step both ends from one thread; those that need threads are skipped for a device that
  * has none (virtual time).
@@ -153,7 +154,7 @@ public abstract class DeviceContract {
     requester = client.connect(fixture.address(), NOTHING, Duration.ofMillis(30));
     until(() -> atClient.has(Opcode.CONNECT));
     assertEquals(Status.TIMEOUT, atClient.last().status());
-    // The server may still find the request; then it learns at once that nobody waits.
+    // The server may still get the request; then it learns at once that the requester has left.
     ConnectionRequest late = listener.poll();
     if (late != null) {
       responder = late.accept(NOTHING);
@@ -488,7 +489,10 @@ public abstract class DeviceContract {
     public void close() {}
   }
 
-  /** What a device can't do it says when it is asked, and what is posted all the same completes. */
+  /**
+   * A device reports operations that it does not support, and such an operation completes if it is
+   * posted nevertheless.
+   */
   @Test
   void flushesOrSaysThatItDoesNot() {
     connect();
@@ -1341,8 +1345,8 @@ public abstract class DeviceContract {
   }
 
   /**
-   * As {@link #noWakeUpIsMissed}, with several balls between the same two threads: while one peer
-   * is spoken to, whoever stands between the ends is awake for another.
+   * As {@link #noWakeUpIsMissed}, with several exchanges between the same two threads, so that a
+   * thread between the ends is already awake for another peer.
    */
   @Test
   void noWakeUpIsMissedAmongSeveralPeers() throws Exception {
@@ -1404,10 +1408,11 @@ public abstract class DeviceContract {
     return Arrays.stream(came).sum();
   }
 
-  // What tests share.
+  // Common parts of the tests.
 
   /**
-   * A thread of its own for each: a pool with one thread would run two players one after the other.
+   * Each task has a separate thread, because a pool with one thread would run two of them one after
+   * the other.
    */
   private static final Executor THREADS = task -> Thread.ofPlatform().daemon().start(task);
 

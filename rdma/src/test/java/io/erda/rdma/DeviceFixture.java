@@ -15,7 +15,7 @@ public interface DeviceFixture extends AutoCloseable {
   /** Where the server listens and the client connects. */
   String address();
 
-  /** An address where nobody listens. */
+  /** Returns an address at which no server listens. */
   String deadAddress();
 
   /** Memory of the server's that can be registered for peers. */

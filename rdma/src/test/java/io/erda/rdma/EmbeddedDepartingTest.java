@@ -12,7 +12,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What an embedded device keeps of connections that it ended before their peers did. */
+/**
+ * Tests the resources that an embedded device keeps for connections that it ended before their
+ * peers did.
+ */
 class EmbeddedDepartingTest {
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 

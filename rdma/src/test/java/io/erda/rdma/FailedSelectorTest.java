@@ -51,7 +51,7 @@ final class FailedSelectorTest {
   private final Recorder atClient = new Recorder();
   private int selector = -1;
 
-  /** What the selector is woken by. */
+  /** The descriptor by which the selector is woken. */
   private int wakeup = -1;
 
   private static Set<Integer> descriptors(String kind) throws IOException {
@@ -88,7 +88,7 @@ final class FailedSelectorTest {
     fail(selector);
   }
 
-  /** From now on nobody can wake whoever sleeps on that device. */
+  /** Makes wake-ups of threads that sleep on the device fail from now on. */
   private void failWakeups() throws Throwable {
     fail(wakeup);
   }
@@ -145,7 +145,7 @@ final class FailedSelectorTest {
     assertTrue(attempted.failure().startsWith(WHY), attempted.failure());
     attempted.close();
     connected.close();
-    // What was asked before it failed.
+    // A request that came before the failure.
     ConnectionRequest left = listener.poll();
     if (left != null) {
       left.reject(NOTHING);
@@ -193,7 +193,9 @@ final class FailedSelectorTest {
     ShmDevice.open(ShmOptions.toServe(Path.of(address), System::nanoTime)).close();
   }
 
-  /** A sleeper that can't be woken looks by itself, and whoever wakes it hears of no error. */
+  /**
+   * A sleeping thread that can't be woken checks by itself, and the waking thread gets no error.
+   */
   private void isAwakeAfterAll(Device device) throws Throwable {
     failWakeups();
     FutureTask<Throwable> sleeping =

@@ -29,11 +29,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A writer that is stopped in the middle of a WRITE. Meanwhile the key is revoked, the region's
- * pages are given back to the file system, and the disk runs full: its next store finds no page.
- * That is what becomes of a client whose server cleans the region that it writes into.
+ * A writer is stopped in the middle of a WRITE. Then the key is revoked, the region's pages are
+ * given back to the file system, and the disk becomes full, so that the writer's next store finds
+ * no page. This happens to a client when the server cleans the region into which it writes.
  *
- * <p>The small disk is one in a mount namespace of a child, which the kernel takes away with the
+ * <p>The small disk is mounted in a mount namespace of a child, which the kernel removes with the
  * child. Where this user may not make one, the test is skipped.
  */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * A requester whose loads and stores meet the end of a file that somebody shortened. The work ends
- * with a status of its own, whichever compiler made the code, and nothing else is disturbed.
+ * with a separate status, whichever compiler made the code, and no other work is affected.
  */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class LostMemoryTest {
@@ -167,7 +167,7 @@ final class LostMemoryTest {
                     .signaled())));
   }
 
-  /** Also of three words, for which there is a way of its own. */
+  /** Also tests a READ of three words, for which there is separate code. */
   @Test
   void aReadInTheCallThatMeetsNothingDidNotHappen() {
     for (int length : new int[] {24, 2 * PAGE}) {
@@ -207,7 +207,7 @@ final class LostMemoryTest {
             requester.post(Work.write().id(1).local(local, 0, 64).remote(lost, 0).signaled())));
   }
 
-  /** Then nobody knows any more what of the messages the responder had taken. */
+  /** After that it is unknown which messages the responder had taken. */
   @Test
   void ofAConnectionsFileEverythingCountsAsTaken() throws IOException {
     assertTrue(requester.post(Work.send().id(1).local(local, 0, 64)));

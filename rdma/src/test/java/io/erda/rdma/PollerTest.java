@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
-/** {@link Poller} under a clock of its own. */
+/** Tests {@link Poller} with a simulated clock. */
 final class PollerTest {
   private long now;
 
@@ -46,7 +46,7 @@ final class PollerTest {
     assertEquals(0, idleTurns(poller, 1));
   }
 
-  /** What a yield takes. */
+  /** The time of a yield. */
   private long yieldNs;
 
   private Poller contended(long budgetNs) {
@@ -112,7 +112,9 @@ final class PollerTest {
     assertTrue(now > 1_000_000_000);
   }
 
-  /** Who lets somebody else run with each yield looks for another core, more and more seldom. */
+  /**
+   * A poller whose yields let other threads run tries to get another core, more and more seldom.
+   */
   @Test
   void whoSharesItsCoreStepsAsideNowAndThen() {
     int[] asked = {0};
@@ -148,7 +150,7 @@ final class PollerTest {
     assertTrue(asked[0] > before, "alone for a while, it begins anew");
   }
 
-  /** Who has another core polls there instead of sleeping for a while. */
+  /** A poller that has got another core polls there instead of sleeping for a while. */
   @Test
   void whoHasSteppedAsidePolls() {
     Poller poller =

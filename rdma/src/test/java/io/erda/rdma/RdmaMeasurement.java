@@ -50,7 +50,7 @@ final class RdmaMeasurement {
     MemoryRegion localRegion =
         fixture.client().register(local, Backing.none(local.byteSize()), Access.LOCAL);
     Bench bench = new Bench(requester, localRegion, region.remoteKey(), memory.segment(), local);
-    // The best of many short slices: what it costs when nobody else wants the core.
+    // The best of many short slices is the time without other threads on the core.
     for (int length : new int[] {64, 256, 1024, 1100}) {
       double raw = Double.MAX_VALUE;
       double read = Double.MAX_VALUE;

@@ -18,14 +18,15 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The ring between two real threads, each with a mapping of its own, as two processes have them:
- * what one thread and a seed can't show. {@code -Derda.litmus.seconds=N} for longer than 1.
+ * The ring between two real threads, each with a separate mapping, as in two processes. This finds
+ * errors that a test with one thread and a seed can't find. {@code -Derda.litmus.seconds=N} for
+ * longer than 1.
  *
- * <p>Rings that are broken on purpose have to be found: one that publishes the header before the
- * payload, and one that does not clear the word behind the record. What this can't show on x86: a
- * header that is stored without release, or loaded without acquire. The machine keeps the order of
- * two stores, and of two loads, by itself; only the compiler could change it, and does not across
- * the copy of a segment. On a machine with weaker order (AArch64) this test would show both.
+ * <p>It must find rings with deliberate defects: one that publishes the header before the payload,
+ * and one that does not clear the word behind the record. On x86 it can't find a header that is
+ * stored without release, or loaded without acquire. The machine keeps the order of two stores, and
+ * of two loads, by itself; only the compiler could change it, and does not across the copy of a
+ * segment. On a machine with weaker order (AArch64) this test would show both.
  */
 @Timeout(value = 60, unit = java.util.concurrent.TimeUnit.MINUTES)
 class RingRealMemoryTest {
@@ -125,7 +126,7 @@ class RingRealMemoryTest {
     }
   }
 
-  /** Returns how many messages arrived; {@code wrong} says what was not right. */
+  /** Returns how many messages arrived; {@code wrong} receives a description of an error. */
   private long run(ProducerOf producerOf, long forNs, AtomicReference<String> wrong)
       throws Exception {
     try (Arena arena = Arena.ofShared()) {

@@ -53,7 +53,7 @@ final class ShmFaultsTest {
     arena.close();
   }
 
-  /** Whatever a name stands for in place of what should be there. */
+  /** The kinds of files that a name leads to instead of the right file. */
   enum Fault {
     EMPTY,
     ZEROS,

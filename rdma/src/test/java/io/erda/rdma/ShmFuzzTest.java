@@ -37,8 +37,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What another process may have stored: HELLO, rings, queue file, registry. A message is delivered
- * whole or the connection ends; nothing is loaded outside of what was mapped.
+ * Bytes that another process may have stored: in HELLO, rings, queue file and registry. A message
+ * is delivered whole or the connection ends; nothing is loaded outside of what was mapped.
  */
 @Timeout(value = 60, unit = java.util.concurrent.TimeUnit.MINUTES)
 final class ShmFuzzTest {

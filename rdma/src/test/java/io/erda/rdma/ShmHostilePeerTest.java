@@ -244,7 +244,7 @@ final class ShmHostilePeerTest {
       Files.write(served.resolve("queue-1-1"), new byte[100]);
       Files.createSymbolicLink(served.resolve("queue-1-2"), served.resolve("registry"));
       Files.createDirectory(served.resolve("queue-1-3"));
-      // Right in every way, but nobody holds its lock.
+      // The file is valid in every way, but no process holds its lock.
       ShmDirectory shm = ShmDirectory.open(served);
       QueueFile unlocked = QueueFile.create(shm);
       QueueLayout.initialise(unlocked.queue(), 1, false, NOTHING);
@@ -273,7 +273,7 @@ final class ShmHostilePeerTest {
       unlocked.unmap();
       shm.close();
     }
-    // The next server sweeps what it can, and is not hindered by what it can't.
+    // The next server removes the files that it can remove, and starts in spite of the others.
     try (ShmDevice next =
         ShmDevice.open(ShmOptions.toServe(directory.resolve("shm"), System::nanoTime))) {
       assertEquals(0, next.strangers());

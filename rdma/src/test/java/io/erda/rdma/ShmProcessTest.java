@@ -31,7 +31,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the shm device promises when a process is killed or stopped, with real processes. */
+/**
+ * Tests the guarantees of the shm device when a process is killed or stopped, with real processes.
+ */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class ShmProcessTest {
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);

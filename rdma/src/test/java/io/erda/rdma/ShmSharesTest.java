@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What one user, who is not the server's, can take of the server's sockets and descriptors. The
- * server is told that it runs as somebody else, so that this process is the other user.
+ * Tests how many of the server's sockets and descriptors a user other than the server's can occupy.
+ * The server is configured to run as another user, so that this process is the other user.
  */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class ShmSharesTest {

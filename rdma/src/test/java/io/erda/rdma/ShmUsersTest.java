@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Processes of several users in one directory: real ones, which only the superuser can start. Each
- * connection works, or says what is true. Skipped for other users.
+ * connection works, or fails with a right reason. Skipped for other users.
  */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class ShmUsersTest {
@@ -69,7 +69,7 @@ final class ShmUsersTest {
     assertEquals("success", says(start(List.of(), "077", "sleep")));
   }
 
-  /** What a member makes is the group's, whatever the umask says. */
+  /** A file that a member makes belongs to the group, whatever the umask is. */
   @Test
   void aMemberOfTheGroupWritesWhateverTheUmask() throws Exception {
     own(SERVER, GROUP, 03770);
@@ -93,7 +93,7 @@ final class ShmUsersTest {
     assertEquals("writing", says(client));
   }
 
-  /** What is not his a member can't remove; the server can, and he what is his. */
+  /** A member can remove only his own files; the server can remove any file. */
   @Test
   void aMemberOfTheGroupRemovesNothingOfTheServers() throws Exception {
     own(SERVER, GROUP, 03770);
@@ -137,7 +137,10 @@ final class ShmUsersTest {
     assertEquals("permission denied", says(start(other, "022", "sleep")));
   }
 
-  /** A member may not write the region, though he may connect: his WRITE says so. */
+  /**
+   * A member may not write to the region, but may connect. His WRITE fails with a status that shows
+   * that.
+   */
   @Test
   void aRegionThatMayNotBeWrittenIsNoDamage() throws Exception {
     own(SERVER, GROUP, 03770);
@@ -170,7 +173,7 @@ final class ShmUsersTest {
     return new ProcessBuilder(all).start().waitFor();
   }
 
-  /** What {@link ShmPeer} says of itself, as a process of another user. */
+  /** Starts {@link ShmPeer} as a process of another user, and returns its output. */
   private BufferedReader start(List<String> user, String umask, String how) throws IOException {
     List<String> command = new ArrayList<>();
     if (!user.isEmpty()) {

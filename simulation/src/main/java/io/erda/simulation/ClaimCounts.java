@@ -1,8 +1,8 @@
 package io.erda.simulation;
 
 /**
- * The numbers of the messages that one end has claimed and finished of the other's, and whether it
- * has taken back its own: see {@link io.erda.rdma.Claims}.
+ * The numbers of the other end's messages that this end has claimed and finished, and whether this
+ * end has taken back its own messages: see {@link io.erda.rdma.Claims}.
  */
 final class ClaimCounts {
   private long claimed;

@@ -3,8 +3,8 @@ package io.erda.simulation;
 import io.erda.pmem.Survives;
 
 /**
- * What a power failure preserves on the way from a store to the medium (the taxonomy's domains,
- * paper 000), if anything.
+ * The part of the way from a store to the medium whose contents survive a power failure (the
+ * taxonomy's domains, paper 000), if there is one.
  */
 public enum PersistenceDomain {
   /**

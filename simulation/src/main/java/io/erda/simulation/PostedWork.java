@@ -7,7 +7,7 @@ import io.erda.rdma.Work;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Posted work: its parameters, its progress, and what its poster is told. */
+/** Posted work: its parameters, its progress, and the status that is reported to its poster. */
 final class PostedWork {
   /** The progress of work on its way to take effect. */
   private enum Way {
@@ -20,7 +20,7 @@ final class PostedWork {
     ARRIVED,
     /** The work is a message that may be delivered: all earlier stores have landed. */
     READY,
-    /** Parts of the work were lost: the others land, but no message follows. */
+    /** Parts of the work were lost. The other parts land, but no message follows. */
     TORN,
     /** The work has no effect any more, whatever events of it are still to come. */
     STOPPED;
@@ -38,14 +38,14 @@ final class PostedWork {
     }
   }
 
-  /** The status that the poster is told. */
+  /** The state of the report to the poster. */
   private enum Report {
     AWAITED,
     /** The work completed. Completions are told in the order posted. */
     DONE,
     /**
-     * The poster is not told any more: the work was or will be reported as flushed, or the poster
-     * is gone.
+     * No status of the work is reported any more: it was or will be reported as flushed, or the
+     * poster is gone.
      */
     UNHEARD
   }
@@ -145,7 +145,7 @@ final class PostedWork {
     }
   }
 
-  // The way there.
+  // The way to the responder.
 
   private void become(Way next) {
     assert way.leadsTo(next) : way + " does not become " + next;
@@ -236,7 +236,7 @@ final class PostedWork {
         && other.remoteOffset - 7 < remoteOffset + length;
   }
 
-  // The way back.
+  // The way back to the poster.
 
   /** Notes that the responder refused it. */
   void refuse() {
@@ -266,7 +266,7 @@ final class PostedWork {
     return report == Report.DONE;
   }
 
-  /** Tells its poster nothing more, unless it has completed. */
+  /** Ends the reports to the poster, unless the work has completed. */
   void goUnheard() {
     if (report == Report.AWAITED) {
       report = Report.UNHEARD;
@@ -274,8 +274,8 @@ final class PostedWork {
   }
 
   /**
-   * The status that its poster is told when the connection ends now, or in the order posted when
-   * the work is done.
+   * Returns the status that is reported to the poster when the connection ends now, or in the order
+   * posted when the work is done.
    */
   int status() {
     return isDone() ? status : Status.FLUSHED;

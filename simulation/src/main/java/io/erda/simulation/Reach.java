@@ -2,11 +2,11 @@ package io.erda.simulation;
 
 import io.erda.rdma.Opcode;
 
-/** Which parts of the other end the work of one end still reaches. */
+/** Decides which parts of the other end the work of one end still reaches. */
 final class Reach {
   private final ConnectionEnd near;
 
-  /** Null until they are connected. */
+  /** The other end; null until both are connected. */
   private ConnectionEnd far;
 
   private boolean lost;
@@ -36,11 +36,11 @@ final class Reach {
   }
 
   /**
-   * The process of the other end has died.
+   * Notes that the process of the other end has died.
    *
    * @param readsOutlive whether READs go on
-   * @param unfenced whether this end's stores land nevertheless, as long as it does not notice and
-   *     the memory was not opened again
+   * @param unfenced whether this end's stores still land, until this end notices the death or the
+   *     memory is opened again
    */
   void farCrashed(boolean readsOutlive, boolean unfenced) {
     assert readsOutlive || !unfenced : "stores go on only where READs do";

@@ -5,7 +5,7 @@ import java.util.function.BooleanSupplier;
 
 /**
  * READs within the call, as between two ends on one host: loads in the caller's thread, piece by
- * piece, while others go on. Refused now and then.
+ * piece, while other processes go on. Some of them are refused.
  */
 final class ReadInCall {
   private static final int REFUSAL_ODDS = 8;

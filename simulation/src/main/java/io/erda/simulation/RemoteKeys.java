@@ -6,9 +6,15 @@ import io.erda.rdma.Opcode;
 import java.util.HashMap;
 import java.util.Map;
 
-/** The remote keys that were given out, and the registered region of each. */
+/**
+ * The remote keys that were given out, and the registered region of each key. A new opcode needs a
+ * case in needed(), whose default is the right to WRITE: see {@link io.erda.rdma.Opcode}.
+ */
 final class RemoteKeys {
-  /** Makes keys look unlike offsets and indexes, so that one used as the other is refused. */
+  /**
+   * Makes keys different from offsets and indexes, so that an offset or index that is used as a key
+   * is refused.
+   */
   private static final long STRIDE = 0x9E3779B97F4A7C15L;
 
   private final Map<Long, SimulatedRegion> regions = new HashMap<>();

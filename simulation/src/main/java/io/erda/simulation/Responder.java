@@ -31,7 +31,7 @@ final class Responder {
 
   /**
    * @param traffic of the end that posted
-   * @param sends is told when work completes
+   * @param sends receives the completions of work
    */
   Responder(
       Hops hops,
@@ -111,8 +111,8 @@ final class Responder {
 
   /** Returns when the last piece moves. */
   private long schedulePieces(PostedWork work, long startNs) {
-    // Half of them have one piece: in a run in which everything is torn, bugs that need something
-    // whole are not found.
+    // Half of the stores have one piece, because a run in which every store is torn does not find
+    // bugs that need whole objects.
     int count = hops.random.nextBoolean() ? 1 : hops.random.nextInt(1, hops.model.piecesMax() + 1);
     work.cut(count, hops.random.nextInt());
     long endNs = startNs;
@@ -151,7 +151,9 @@ final class Responder {
     reach.far().traffic.moved(work, changed);
   }
 
-  // READ, FLUSH, atomic operations: one after the other.
+  // READ, FLUSH and atomic operations, which are executed one after the other. The last case of
+  // executeWhole() is COMPARE_AND_SWAP, so a new opcode needs a case there: see
+  // io.erda.rdma.Opcode.
 
   private void execute(PostedWork work) {
     long startNs = Math.max(hops.landsAtNs(), Math.max(lastNonPostedNs, allLandedNs) + 1);

@@ -91,7 +91,9 @@ final class SendQueue {
 
   // Completion.
 
-  /** Completes work at a time, if it is not stopped before and its poster is still to be told. */
+  /**
+   * Completes work at a time, if it is not stopped before and its status must still be reported.
+   */
   void completeAt(long atNs, PostedWork work, int status) {
     hops.time.at(atNs, () -> complete(work, status));
   }

@@ -82,8 +82,8 @@ final class Severing {
   }
 
   /**
-   * Handles the close of this end. Messages that have arrived at the other end are still delivered:
-   * the receiver claims them before it acts, and learns then that this end has left.
+   * Handles the close of this end. Messages that have arrived at the other end are still delivered,
+   * because the receiver claims them before it acts, and then learns that this end has left.
    */
   void leaveMessages() {
     assert !reach.isLost() : "what a cut stopped would arrive";
@@ -134,7 +134,7 @@ final class Severing {
   }
 
   /**
-   * @param behind how many works it is behind the one that arrives in part
+   * @param behind by how many works this one follows the work that arrives in part
    */
   private void cutOff(PostedWork work, int behind) {
     work.goUnheard();

@@ -14,9 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The NIC of one node, in virtual time. Nothing here blocks: {@link #await} is refused, and so is
- * that of its queue pairs; the driver that steps the node is told of news through {@link
- * #onActivity}.
+ * The NIC of one node, in virtual time. No method blocks: {@link #await} is refused, and so is that
+ * of its queue pairs. The driver that steps the node learns of events by {@link #onActivity}.
  */
 public final class SimulatedDevice implements Device {
   final SimulatedNetwork network;
@@ -29,7 +28,10 @@ public final class SimulatedDevice implements Device {
   private Runnable onActivity = () -> {};
   private boolean closed;
 
-  /** Whether a requested crash has struck. Catching the error does not revive the process. */
+  /**
+   * Whether a requested crash has struck. The process stays dead even if its code catches the
+   * error.
+   */
   private boolean struck;
 
   private boolean crashed;
@@ -289,8 +291,8 @@ public final class SimulatedDevice implements Device {
   }
 
   private void checkOpen() {
-    // A crash that a handler caught is stored until all outcomes are told, while production code
-    // goes on.
+    // A crash that a handler caught is stored until all outcomes were passed on, while production
+    // code goes on.
     requireAlive();
     if (closed) {
       throw new IllegalStateException("device " + name + " is closed");

@@ -19,7 +19,7 @@ import java.util.random.RandomGenerator;
 /**
  * The persistent memory of one host, which outlives its processes, and its faults.
  *
- * <p>At most one process at a time is meant to store here; when it crashes, its incarnation ends
+ * <p>At most one process at a time may store in this memory; when it crashes, its incarnation ends
  * and {@link #directory()} gives the next process a view. The order of calls: {@code directory()},
  * work, {@link SimulatedCrash} in a store, or the driver's decision, {@link #processCrash()} or
  * {@link #powerFailure}, {@code directory()} again. One thread; only stores, flushes and drains may
@@ -199,8 +199,8 @@ public final class SimulatedDisk {
   }
 
   /**
-   * Sets what happens while a process waits in a drain, before the flushed words are durable:
-   * others go on, and one of them may end the process.
+   * Sets an action for the time in which a process waits in a drain, before the flushed words are
+   * durable. Other processes go on then, and one of them may end this process.
    */
   public void onDrain(Runnable meanwhile) {
     this.meanwhile = meanwhile;
@@ -215,8 +215,8 @@ public final class SimulatedDisk {
   }
 
   /**
-   * Called when the process loads memory twice that others may store into: they go on between the
-   * two loads.
+   * Called between two loads of memory to which other processes may store, so that these go on
+   * between the loads.
    */
   public void looks() {
     if (!buried) {
@@ -336,8 +336,8 @@ public final class SimulatedDisk {
   }
 
   private static void apply(Change change, TreeMap<String, SimulatedFile> names) {
-    // A change that was lost before may have left another file under the name: only the file meant
-    // is removed.
+    // An earlier change that was lost may have left another file under the name. Only the file of
+    // this change is removed.
     if (change.from != null && names.get(change.from) == change.file) {
       names.remove(change.from);
     }

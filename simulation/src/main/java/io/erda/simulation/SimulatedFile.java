@@ -115,7 +115,8 @@ final class SimulatedFile {
       return;
     }
     byte state = states[word];
-    // Not while an older value is being written back, which must not arrive after a newer one.
+    // This does not happen while an older value is being written back, because the older value must
+    // not arrive after a newer one.
     if ((state & (DIRTY | WRITTEN_BACK)) == DIRTY
         && disk.random.nextInt(EVICTION_ODDS) == 0
         && disk.domain.drainsToDurable()) {

@@ -169,7 +169,8 @@ public final class SimulatedMemory implements PersistentMemory {
     checkOpen();
     boolean crash = disk.event(incarnation, SimulatedDisk.Event.DRAIN, file, 0);
     disk.countDrain();
-    // Before a crash, too, so that others see the stores that were waited for.
+    // This is done also before a crash, so that other processes see the stores of the interrupted
+    // drain.
     disk.waits(incarnation);
     if (keepsPromise && !crash && disk.failsDrain(file)) {
       IOException reason = new IOException("Input/output error");

@@ -243,7 +243,7 @@ final class SimulatedQueuePair implements QueuePair {
     return address;
   }
 
-  // What may still take effect at the end.
+  // Work that may still take effect at the end.
 
   @Override
   public Claims claims() {
@@ -252,8 +252,9 @@ final class SimulatedQueuePair implements QueuePair {
 
   private final class SimulatedClaims implements Claims {
     /**
-     * Whether both ends use the same memory: then it is definite at each moment whether a message
-     * counts. Otherwise messages that the other end's NIC has received can't be taken back.
+     * Whether both ends use the same memory, so that it is definite at each moment whether a
+     * message takes effect. Otherwise messages that the other end's NIC has received can't be taken
+     * back.
      */
     private boolean isExact() {
       return hops.model.readsOutlivePeer();
@@ -270,7 +271,7 @@ final class SimulatedQueuePair implements QueuePair {
       return isPeerThere();
     }
 
-    /** Whether the peer seems to be there: the death of its process is noticed late. */
+    /** {@inheritDoc} The death of the peer's process is noticed late. */
     @Override
     public boolean isPeerThere() {
       return end.isConnected() && !(isExact() && peer.end.hasLeft());
@@ -316,7 +317,8 @@ final class SimulatedQueuePair implements QueuePair {
   private void endLater() {
     long ns = hops.ns(hops.model.detectNs());
     if (reach.isUnfenced()) {
-      // Its process checks when it needs the peer, or when it goes on after a stop.
+      // The process of this end checks the peer only when it needs it, or when it goes on after a
+      // stop.
       int log2 = hops.random.nextInt(UNFENCED_NS_LOG2_MIN, UNFENCED_NS_LOG2_MAX);
       ns += hops.random.nextLong(1L << log2);
     }

@@ -1,11 +1,11 @@
 /**
  * The whole system under one seed: virtual time, simulated persistent memory and a simulated
  * network of RDMA NICs behind the seams of {@link io.erda.pmem} and {@link io.erda.rdma}, and the
- * frame that runs nodes on them and breaks them.
+ * classes that run nodes on them and inject faults.
  *
- * <p>Read {@code SimulatedMemory} first. What a simulated NIC does is {@code Responder}, which
- * carries out what was posted, {@code MessageDelivery}, and {@code Severing}, which says what still
- * takes effect when a connection ends; {@code PostedWork} names the states of a work request and
- * which leads to which.
+ * <p>Read {@code SimulatedMemory} first. {@code Responder} executes posted work as a NIC does,
+ * {@code MessageDelivery} delivers messages, and {@code Severing} decides which work still takes
+ * effect when a connection ends. {@code PostedWork} has the states of a work request and their
+ * transitions.
  */
 package io.erda.simulation;

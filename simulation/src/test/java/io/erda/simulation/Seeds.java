@@ -5,8 +5,8 @@ import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 
 /**
- * Runs a randomised test under many seeds, or under the one of {@code -Derda.seed}, and says which
- * one failed.
+ * Runs a randomised test with many seeds, or with the seed of {@code -Derda.seed}, and names the
+ * seed that failed.
  */
 public final class Seeds {
   private Seeds() {}

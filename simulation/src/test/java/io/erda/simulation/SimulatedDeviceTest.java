@@ -169,9 +169,9 @@ final class SimulatedDeviceTest {
   }
 
   /**
-   * A crash struck in a handler's submission, behind a handler that had thrown: it was lost with
-   * that one's suppressed exceptions, the process went on, and told its user that the put, which it
-   * had posted, had not been done (seed 300022846).
+   * A crash struck in a handler's submission, after another handler had thrown. The crash was lost
+   * among the suppressed exceptions, the process went on, and reported that the put, which it had
+   * posted, had not been done (seed 300022846).
    */
   @Test
   void whatCatchesACrashDoesNotBringTheProcessBack() {

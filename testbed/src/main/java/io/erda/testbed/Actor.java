@@ -52,7 +52,7 @@ public final class Actor {
 
   private Actor() {}
 
-  /** The same as options of {@code erda server}. */
+  /** Returns the geometry as options of {@code erda server}. */
   static String geometryFlags() {
     return "--heads 2 --region-bytes 64K --segment-bytes 8K --capacity 768K --buckets 64";
   }

@@ -165,7 +165,7 @@ final class Guest implements AutoCloseable {
     return await(0, what, seconds) != null;
   }
 
-  /** The same for lines since the mark; returns the line, or null when none came. */
+  /** Waits for a line since the mark. Returns the line, or null when none came. */
   String await(int mark, Predicate<String> what, int seconds) {
     long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
     while (true) {
@@ -211,7 +211,7 @@ final class Guest implements AutoCloseable {
       }
       return true;
     } catch (NoSuchFileException e) {
-      return false; // The thread has ended meanwhile.
+      return false; // The thread has ended in the meantime.
     }
   }
 

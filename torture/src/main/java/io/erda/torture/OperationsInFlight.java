@@ -9,9 +9,10 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 /**
- * The operations that were submitted to an asynchronous client and whose outcome was not told.
- * Complains when the handler is not told of each exactly once. Any thread: the thread that closes a
- * client is told of operations that another one submitted.
+ * The operations that were submitted to an asynchronous client and whose outcome the handler has
+ * not received. Reports an error when the handler does not receive each outcome exactly once. Any
+ * thread may call it, because the thread that closes a client receives the outcomes of operations
+ * that another thread submitted.
  */
 final class OperationsInFlight {
   /** The longest wait is divided into this many checks for late operations. */
@@ -51,7 +52,7 @@ final class OperationsInFlight {
     try {
       taken = submission.submit(token, begun);
     } catch (IllegalStateException e) {
-      // The client was closed meanwhile, and so refused it.
+      // The client was closed in the meantime, and so refused the operation.
     }
     if (!taken) {
       synchronized (this) {
@@ -130,7 +131,8 @@ final class OperationsInFlight {
   }
 
   /**
-   * A description of a late operation, whose outcome was not told in time; null when there is none.
+   * Returns a description of a late operation, whose outcome did not come in time; null when there
+   * is none.
    */
   synchronized String late() {
     if (++looks % LOOKS != 0) {
@@ -149,7 +151,10 @@ final class OperationsInFlight {
     return null;
   }
 
-  /** Requires that the handler was told of every operation, because the client is closed. */
+  /**
+   * Requires that the handler has received the outcome of every operation, because the client is
+   * closed.
+   */
   synchronized void requireNone() {
     for (Submitted each : submitted.values()) {
       ClientLog.Begun it = each.begun();

@@ -14,8 +14,9 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * Asynchronous clients, one after the other, whose handler throws, submits further operations and
  * closes its client. Clients end in different ways: closed by its thread, by its handler, by
- * another thread in the middle of operations, or by a thread that it was handed to. In any case the
- * handler must be told of every operation once, and its exceptions must come out.
+ * another thread in the middle of operations, or by a thread to which it was handed over. In any
+ * case the handler must receive the outcome of every operation once, and its exceptions must be
+ * thrown.
  */
 final class PipelinedClients implements AutoCloseable {
   private static final long LIFE_NS_MAX = 1_500_000_000;

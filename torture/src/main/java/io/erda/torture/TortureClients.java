@@ -68,7 +68,7 @@ final class TortureClients {
   private int starts;
 
   /**
-   * @param violations is told of each violation
+   * @param violations receives each violation
    */
   TortureClients(
       Children children,

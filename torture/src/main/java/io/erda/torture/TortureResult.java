@@ -63,7 +63,8 @@ public record TortureResult(
    * @param otherUserOperations of processes of another user, of whatever kind
    * @param callsWithSeveral calls with several keys, each key of which is an operation
    * @param iterations that came to their end
-   * @param otherUserLeftOut why there were none of another user; empty when there were some
+   * @param otherUserLeftOut why there were no operations of another user; empty when there were
+   *     some
    */
   public record Clients(
       int kills,

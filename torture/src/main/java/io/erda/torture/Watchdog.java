@@ -85,7 +85,7 @@ final class Watchdog implements AutoCloseable {
   }
 
   /**
-   * @param onLate is told of a late call in words, in the watchdog's thread
+   * @param onLate receives a description of a late call, in the watchdog's thread
    */
   Watchdog(Consumer<String> onLate) {
     this.onLate = onLate;

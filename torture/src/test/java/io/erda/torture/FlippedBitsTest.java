@@ -35,11 +35,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * One bit changes on the way between a client and its server over TCP: whatever the client then
- * answers is right, or an error. An exchange is a handshake, gets, an absent get, puts, a delete,
- * conditions, an iteration and stats. {@code -Derda.flips=N} flips so many bits instead of a few
- * hundred, spread over all of an exchange in both directions, half of them with a secret; {@code
- * -Derda.seed=S} says which.
+ * One bit is changed during a transfer between a client and its server over TCP. After that each
+ * result of the client is right, or an error. An exchange is a handshake, gets, an absent get,
+ * puts, a delete, conditions, an iteration and stats. {@code -Derda.flips=N} flips N bits instead
+ * of a few hundred, spread over all of an exchange in both directions, half of them with a secret;
+ * {@code -Derda.seed=S} selects the bits.
  */
 @Timeout(value = 120, unit = java.util.concurrent.TimeUnit.MINUTES)
 final class FlippedBitsTest {
@@ -64,7 +64,7 @@ final class FlippedBitsTest {
 
   private final SplittableRandom random = new SplittableRandom(SEED);
 
-  /** What the wire does to the next connection; null: nothing. */
+  /** The change for the next connection; null: none. */
   private final AtomicReference<Plan> next = new AtomicReference<>();
 
   /** Names of rounds whose outcome is unknown: they may have a value. */
@@ -186,7 +186,8 @@ final class FlippedBitsTest {
   }
 
   /**
-   * One connection that does everything once. Throws an {@link AssertionError} for what is wrong.
+   * Makes one connection that does each operation once. Throws an {@link AssertionError} for a
+   * wrong result.
    */
   private void exchange(int round) {
     String name = Integer.toString(round % NAMES);

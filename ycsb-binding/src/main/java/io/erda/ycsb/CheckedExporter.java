@@ -13,8 +13,8 @@ import site.ycsb.measurements.exporter.TextMeasurementsExporter;
  * always exits with 0; a caller that runs it in its own process can ask {@link #outcome()} here.
  */
 public final class CheckedExporter implements MeasurementsExporter {
-  // YCSB makes exporters by class name and exits by itself, so there is no other way to pass a
-  // result out of it.
+  // The outcome of the last run. YCSB makes exporters by class name and exits by itself, so there
+  // is no other way to get a result out of it.
   private static final AtomicReference<Outcome> LAST = new AtomicReference<>();
 
   private static final String RETURN = "Return=";

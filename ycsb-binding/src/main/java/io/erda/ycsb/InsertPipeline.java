@@ -13,14 +13,14 @@ import java.lang.foreign.MemorySegment;
  * until the count is taken. One thread.
  */
 final class InsertPipeline implements AutoCloseable {
-  /** Is told of each insert that failed after it was submitted. */
+  /** Receives each insert that failed after it was submitted. */
   interface FailureListener {
     void onInsertFailed(String table, String key, ErdaException error);
   }
 
   /**
-   * After so many idle turns it sleeps. A turn with its yield takes some hundred nanoseconds, so
-   * that is about as long as a sleep and its wake-up take.
+   * The number of idle turns before a sleep. A turn with its yield takes some hundred nanoseconds,
+   * so these turns take about as long as a sleep and its wake-up.
    */
   private static final int IDLE_TURNS_MAX = 128;
 

@@ -15,7 +15,7 @@ import site.ycsb.ByteIterator;
 final class RecordFormat {
   static final byte FORMAT = 1;
 
-  /** The bytes are no record of this format. */
+  /** Thrown for bytes that are no record of this format. */
   static final class DamagedRecordException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -236,7 +236,8 @@ final class RecordFormat {
     }
 
     String decoded(byte[] from, int at, int length) {
-      // Fields come in the same order as in the previous record: look after the last hit first.
+      // Fields usually come in the same order as in the previous record, so the search begins after
+      // the last hit.
       for (int i = 0; i < count; i++) {
         int candidate = (last + 1 + i) % count;
         if (Arrays.equals(

@@ -24,7 +24,10 @@ import site.ycsb.StringByteIterator;
 import site.ycsb.measurements.Measurements;
 import site.ycsb.measurements.exporter.MeasurementsExporter;
 
-/** What YCSB is told of inserts of which several are in flight, and what the store has then. */
+/**
+ * Tests the status that YCSB gets for inserts of which several are in flight, and the contents of
+ * the store afterwards.
+ */
 class BatchedInsertsTest {
   private static final String TABLE = "usertable";
   private static final int BATCH = 16;
@@ -141,7 +144,8 @@ class BatchedInsertsTest {
       int number = 0;
       Map<String, ByteIterator> values = fields("field0", "small");
       while (db.insert(TABLE, key(number), values).isOk()) {
-        Thread.sleep(10); // the server's answer comes meanwhile; there is room for some small ones
+        Thread.sleep(
+            10); // during this time the server's answer comes; there is room for some small objects
         number++;
         assertTrue(number < 500, "no insert reports the failure");
         values = fields("field0", "small");

@@ -37,7 +37,7 @@ class RecordFormatFuzzTest {
           try {
             first = decode(format, input, input.length);
           } catch (RecordFormat.DamagedRecordException e) {
-            // Then a merge says so too.
+            // Then a merge throws the same exception.
             try {
               format.merge(input, input.length, Map.of());
               throw new AssertionError("merged what can't be decoded");

@@ -16,9 +16,9 @@ import java.util.Arrays;
  * operations of a group are under way together; each is a get or a put as in a call with one key,
  * and has its own outcome.
  *
- * <p>When a group is cut short by an exception that is no outcome of an operation (the caller's
- * memory is not there, the stack overflows), the operations under way are ended and their outcomes
- * told before it is thrown; the keys behind them are {@link ErdaException.Unavailable}.
+ * <p>When an exception that is no outcome of an operation cuts a group short (the caller's memory
+ * is missing, the stack overflows), the operations under way are ended and get outcomes before the
+ * exception is thrown. The keys that follow fail with {@link ErdaException.Unavailable}.
  */
 public final class BatchCalls {
   /**
@@ -37,7 +37,7 @@ public final class BatchCalls {
   private final Get[] gets;
   private final Put[] puts;
 
-  /** The key of the call, by its index, that each operation of the group is for. */
+  /** For each operation of the group, the index of its key in the call. */
   private final int[] keyOf;
 
   // The group.
@@ -71,7 +71,7 @@ public final class BatchCalls {
   }
 
   /**
-   * Looks at all arguments before anything is done.
+   * Checks all arguments before anything is done.
    *
    * @param values null for deletes
    * @param valuesAreTaken whether the values are copied into, as gets do
@@ -79,7 +79,7 @@ public final class BatchCalls {
    * @throws IllegalArgumentException when the lengths differ, or a segment that is copied into is
    *     read-only
    * @throws IllegalStateException when the arena of a segment is closed
-   * @throws WrongThreadException when another thread alone may use a segment
+   * @throws WrongThreadException when only another thread may use a segment
    */
   public static void requireAll(
       MemorySegment[] keys,
@@ -173,7 +173,9 @@ public final class BatchCalls {
     return failed;
   }
 
-  /** Runs the gets of the group, whose keys are set. Each of them has its outcome then. */
+  /**
+   * Runs the gets of the group, whose keys are set. When this returns, each get has its outcome.
+   */
   private void runGets() {
     for (int i = 0; i < size; i++) {
       gets[i].error = null;
@@ -194,7 +196,8 @@ public final class BatchCalls {
       cutShort(gets, e);
     }
     if (core.isClosed()) {
-      // What was found lies in memory that is gone now.
+      // The values that the gets found lie in memory of the client, which was released when the
+      // client was closed.
       for (int i = 0; i < size; i++) {
         gets[i].error = gets[i].error == null ? closed() : gets[i].error;
       }
@@ -232,7 +235,8 @@ public final class BatchCalls {
   private void beginPuts(MemorySegment[] keys, MemorySegment[] values) {
     size = 0;
     begun = 0;
-    // As for a single put: learn of a server that went away before anything is sent to it.
+    // The client learns here, as before a single put, that a server has ended, before it sends a
+    // request.
     core.doWork();
     for (; size < puts.length && next < keys.length; next++) {
       MemorySegment key = keys[next];
@@ -251,13 +255,13 @@ public final class BatchCalls {
     }
   }
 
-  /** A put could not be built, or its beginning was cut short. */
+  /** Handles that a put could not be built, or that an exception interrupted its beginning. */
   private void beginningFailed(Throwable e) {
     if (begun == size) {
       thrown = e;
       return;
     }
-    // The key that was begun with is no longer the next one.
+    // The exception skipped the loop's step to the next key.
     next++;
     Put put = puts[begun++];
     if (put.active()) {
@@ -282,7 +286,7 @@ public final class BatchCalls {
   // Gets and puts.
 
   private void open(ErdaException[] toldErrors) {
-    // A call that threw may have left the state of its last group.
+    // An earlier call that threw may not have cleared the state of its last group.
     next = 0;
     failed = 0;
     thrown = null;
@@ -290,7 +294,10 @@ public final class BatchCalls {
     Arrays.fill(errors, null);
   }
 
-  /** Whether the key that {@link #next} names is begun with; otherwise its outcome is told. */
+  /**
+   * Whether an operation begins for the key at {@link #next}; otherwise the key has got its
+   * outcome.
+   */
   private boolean takes(ErdaException bad) {
     if (bad != null) {
       fail(next, bad);
@@ -303,7 +310,10 @@ public final class BatchCalls {
     failed++;
   }
 
-  /** Tells how an operation of the group ended, and frees it. Returns whether it is done. */
+  /**
+   * Stores the outcome of an operation of the group, and frees the operation. Returns whether it
+   * succeeded.
+   */
   private boolean tell(int place, Operation operation) {
     operation.step = Step.IDLE;
     if (operation.error != null) {
@@ -312,7 +322,9 @@ public final class BatchCalls {
     return operation.error == null;
   }
 
-  /** Ends what an exception left under way, so that every operation has an outcome. */
+  /**
+   * Ends the operations that an exception left under way, so that every operation has an outcome.
+   */
   private void cutShort(Operation[] operations, Throwable e) {
     boolean some = false;
     for (int i = 0; i < size; i++) {
@@ -330,8 +342,8 @@ public final class BatchCalls {
   }
 
   /**
-   * Ends an operation that was cut short. A fault in shared memory becomes its outcome; anything
-   * else is thrown, too.
+   * Ends an operation that was cut short. A fault in shared memory becomes its outcome; any other
+   * exception is also thrown.
    */
   private void endCutShort(Operation operation, Throwable e) {
     core.cutShort(operation, e);
@@ -351,8 +363,8 @@ public final class BatchCalls {
   }
 
   /**
-   * Decides about the keys behind the group: they are not tried when an exception was thrown, when
-   * the client is closed, or when no operation of the group found a server.
+   * Decides about the keys that follow the group. They are not tried when an exception was thrown,
+   * when the client is closed, or when no operation of the group found a server.
    */
   private void endGroup() {
     ErdaException why = whyNotOn();

@@ -22,8 +22,8 @@ public final class BlockingCalls {
   private static final long AWAIT_NS = 100_000_000;
 
   /**
-   * After how many calls that ended without a poll one poll is made, to learn of a server that
-   * left.
+   * The number of calls without a poll after which one poll is made, so that the client learns that
+   * a server has left.
    */
   private static final int CALLS_PER_POLL = 64;
 
@@ -38,9 +38,9 @@ public final class BlockingCalls {
   }
 
   /**
-   * Returns when the first connection is made.
+   * Waits until the first connection is made.
    *
-   * @throws ErdaException when it can't be made
+   * @throws ErdaException when no connection can be made
    */
   public void connect() {
     long asked = core.context.options().pollingNs();
@@ -63,9 +63,9 @@ public final class BlockingCalls {
   }
 
   /**
-   * The get that each call uses.
+   * Returns the get that each call uses.
    *
-   * @throws IllegalStateException when an earlier call left it in the middle
+   * @throws IllegalStateException when an Error interrupted the get of an earlier call
    */
   public Get freeGet() {
     Get get = core.freeGet();
@@ -84,8 +84,8 @@ public final class BlockingCalls {
   }
 
   /**
-   * The exception after an Error, such as a stack overflow, met an operation and then the code that
-   * ends the operation, whose state is unknown since.
+   * Returns the exception for an operation whose state is unknown: an Error, such as a stack
+   * overflow, interrupted the operation and then also the code that ends it.
    */
   private static IllegalStateException leftInTheMiddle() {
     return new IllegalStateException(
@@ -94,14 +94,14 @@ public final class BlockingCalls {
   }
 
   /**
-   * Whether an Error interrupted an operation, whose state is unknown since. REQUIRES: no call is
-   * under way.
+   * Whether an Error has interrupted an operation, so that the operation's state is unknown.
+   * REQUIRES: no call is under way.
    */
   public boolean isLeftInTheMiddle() {
     return !core.slotsAreFree();
   }
 
-  /** Runs a get whose key is set. Its result stays until the next get begins. */
+  /** Runs a get whose key is set. Its result is valid until the next get begins. */
   public void run(Get get) {
     if (get.runNow()) {
       if ((++atOnce & CALLS_PER_POLL - 1) == 0) {
@@ -122,12 +122,13 @@ public final class BlockingCalls {
   }
 
   /**
-   * A put, or a delete when {@code value} is null. Returns for a delete whether the key had a
+   * Does a put, or a delete when {@code value} is null. Returns for a delete whether the key had a
    * value.
    */
   public boolean put(MemorySegment key, MemorySegment value) {
-    // Learn of a server that went away before anything is sent to it: then the put is
-    // "unavailable", not "unknown". When the put needs no message, poll only now and then.
+    // The poll shows whether the server has ended before the client sends a request. Then the put
+    // fails as "unavailable", not as "unknown". When the put needs no message, poll only now and
+    // then.
     if (!core.publishesNow() || (++atOnce & CALLS_PER_POLL - 1) == 0) {
       core.doWork();
     }
@@ -138,8 +139,8 @@ public final class BlockingCalls {
   }
 
   /**
-   * A put, or a delete when {@code value} is null, if the key has no value ({@code expected} is
-   * null) or has the expected one. Returns whether it was done.
+   * Does a put, or a delete when {@code value} is null, if the key has no value ({@code expected}
+   * is null) or has the expected value. Returns whether it was done.
    */
   public boolean putIf(MemorySegment key, MemorySegment expected, MemorySegment value) {
     core.doWork();
@@ -218,7 +219,7 @@ public final class BlockingCalls {
 
   /**
    * Ends an operation that an exception cut short, so that its slot can be used again. Returns the
-   * exception to throw: for a fault in shared memory the operation's outcome.
+   * exception to throw; for a fault in shared memory this is the operation's outcome.
    */
   private RuntimeException cutShort(Operation operation, Throwable e) {
     boolean ended = !operation.active();
@@ -236,7 +237,7 @@ public final class BlockingCalls {
     return (RuntimeException) e;
   }
 
-  // For calls of several operations: see BatchCalls.
+  // Methods for calls with several keys: see BatchCalls.
 
   /** Works until none of the first {@code count} operations is under way. */
   void drive(Operation[] operations, int count) {
@@ -250,8 +251,7 @@ public final class BlockingCalls {
       int work = core.doWork();
       if (operations[done].active()) {
         if (confinement.isClosing()) {
-          // Requests that were sent are taken back, and the outcome of each operation is known
-          // then.
+          // Closing takes back requests that were sent, so that each operation has an outcome.
           core.close();
         } else {
           turn(work);
@@ -288,8 +288,8 @@ public final class BlockingCalls {
   }
 
   /**
-   * Closes the client on behalf of another thread that waits to close it, so that this call's
-   * operation gets an outcome: requests that were sent are taken back.
+   * Closes the client on behalf of another thread that waits to close it. This takes back requests
+   * that were sent, so that this call's operation gets an outcome.
    */
   private RuntimeException closedDuring(Operation operation) {
     String during =

@@ -11,9 +11,9 @@ public final class CallersMemory {
   private CallersMemory() {}
 
   /**
-   * Refuses memory that the caller may not use.
+   * Throws when the caller may not use the memory.
    *
-   * @param what the segment, in words for a message
+   * @param what the name of the segment in messages
    * @throws IllegalStateException when its arena is closed
    * @throws WrongThreadException when the calling thread may not use it
    */
@@ -26,7 +26,7 @@ public final class CallersMemory {
   /**
    * As {@link #require}, for a segment that is copied into.
    *
-   * @throws IllegalArgumentException when it has room and is read-only
+   * @throws IllegalArgumentException when it is not empty and is read-only
    */
   public static void requireWritable(MemorySegment segment, String what) {
     require(segment, what);

@@ -27,7 +27,10 @@ import java.util.concurrent.locks.LockSupport;
 public final class ClientCore {
   private static final long AWAIT_WITH_ATTENTION_NS_MAX = 200_000;
 
-  /** A power of two, so large that reading the clock adds nothing to the wait for an answer. */
+  /**
+   * The number of idle turns between two readings of the clock. A power of two, so large that
+   * reading the clock does not lengthen the wait for an answer.
+   */
   private static final int IDLE_TURNS_PER_CLOCK = 16;
 
   /** How often operations that wait for space check whether the server has retired a region. */
@@ -48,8 +51,8 @@ public final class ClientCore {
 
   /**
    * @param depth how many gets, and as many puts, are in flight at most
-   * @param handler is told how operations end; null when the caller examines the operations itself,
-   *     and then there is one get and one put before {@link #makeAll}
+   * @param handler is told how operations end; null when the caller examines the operations itself.
+   *     A client without a handler has one get and one put until {@link #makeAll} makes the others.
    */
   public ClientCore(ClientContext context, int depth, OperationHandler handler) {
     ErdaException.prepare();
@@ -62,7 +65,7 @@ public final class ClientCore {
     slots = new Slots(context, connections, outcomes, depth, handler == null ? 1 : depth);
   }
 
-  // For the façades.
+  // Methods for the façades.
 
   /** A free slot, or null. */
   public Get freeGet() {
@@ -86,18 +89,18 @@ public final class ClientCore {
     return depth;
   }
 
-  /** Makes room for {@link #depth()} gets, and as many puts, in flight. */
+  /** Makes all operations: {@link #depth()} gets, and as many puts. */
   public void makeAll() {
     requireOpen();
     slots.make(depth);
   }
 
-  /** One of the gets, of which {@link #depth()} are there after {@link #makeAll}. */
+  /** Returns one of the gets; after {@link #makeAll} there are {@link #depth()}. */
   Get get(int index) {
     return slots.get(index);
   }
 
-  /** One of the puts, of which {@link #depth()} are there after {@link #makeAll}. */
+  /** Returns one of the puts; after {@link #makeAll} there are {@link #depth()}. */
   Put put(int index) {
     return slots.put(index);
   }
@@ -121,7 +124,7 @@ public final class ClientCore {
   }
 
   /**
-   * Requires a server for an operation that asks one, or changes something.
+   * Throws when there can be no server for an operation that needs one.
    *
    * @param what the operation, in words
    * @throws ErdaException.ReadOnly when this client only reads
@@ -145,7 +148,7 @@ public final class ClientCore {
     }
   }
 
-  /** Operations that have begun and whose end was not told yet. */
+  /** Returns the number of operations that have begun and whose outcome was not passed on yet. */
   public int active() {
     return outcomes.active();
   }
@@ -176,7 +179,8 @@ public final class ClientCore {
   }
 
   /**
-   * Advances everything. Returns how much was done, 0 when there was nothing to do. Never blocks.
+   * Advances all operations. Returns a measure of the work that was done, 0 when there was none.
+   * Never blocks.
    */
   public int doWork() {
     int work = 0;
@@ -193,12 +197,15 @@ public final class ClientCore {
     return work + outcomes.tell();
   }
 
-  /** Throws what the handler threw in {@link #doWork}, {@link #await} or {@link #close}. */
+  /**
+   * Throws the exception of the handler in {@link #doWork}, {@link #await} or {@link #close}, if
+   * there was one.
+   */
   public void rethrow() {
     outcomes.rethrow();
   }
 
-  /** Sleeps until something completes or the time passes. Real threads only. */
+  /** Sleeps until a work request completes or the time passes. Only for real threads. */
   public void await(long timeoutNs) {
     // The clock is read once after each sleep.
     idleTurns = -1;
@@ -212,9 +219,9 @@ public final class ClientCore {
   }
 
   /**
-   * Whether something is to be done that no completion announces: to post work that was refused
-   * before, to go on after a pause, to connect again. A client that is only connecting has no such
-   * work: many of them would take the server's core from the server that they wait for.
+   * Whether there is work that no completion announces: posting work that was refused before, going
+   * on after a pause, connecting again. A client that is only connecting has no such work, because
+   * many connecting clients would take the core from the server that they wait for.
    */
   private boolean wakesItself() {
     if (!attention.isAsked()) {
@@ -239,7 +246,7 @@ public final class ClientCore {
     }
   }
 
-  /** Ends the connection; what is in flight ends in error. Idempotent. */
+  /** Ends the connection. Operations in flight end with an error. Idempotent. */
   public void close() {
     if (closed) {
       return;
@@ -304,8 +311,8 @@ public final class ClientCore {
   }
 
   /**
-   * Ends operations that wait too long. The clock is read only here, and now and then when idle.
-   * Returns how many operations ended.
+   * Ends operations whose time-out has passed. The clock is read only here, and now and then in
+   * idle turns. Returns how many operations ended.
    */
   private int expire() {
     if (outcomes.active() == 0) {
@@ -337,9 +344,9 @@ public final class ClientCore {
   }
 
   /**
-   * Fetches the map now and then while puts wait for space of the log: the only space may be a
-   * cleaned region, whose file is reused only when every client has left it, and this client has
-   * not heard of the cleaning.
+   * Fetches the map now and then while puts wait for space of the log. The only space may be the
+   * file of a cleaned region, which the server reuses only when every client has left the region.
+   * This client leaves it when a new map tells of the cleaning.
    */
   private void hearOfRoom(long now) {
     if (now - roomLookedNs < ROOM_LOOK_NS) {

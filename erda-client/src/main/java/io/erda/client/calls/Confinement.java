@@ -27,10 +27,13 @@ public final class Confinement {
   private static final VarHandle INSIDE;
   private static final VarHandle CLOSER;
 
-  /** The closing thread's first sleep while another thread is inside. */
+  /** The closing thread's first sleep while another thread is inside, in nanoseconds. */
   private static final long LOOK_NS = 100_000;
 
-  /** The longest sleep; each is twice as long as the one before. A handler may take long. */
+  /**
+   * The longest sleep, in nanoseconds. Each sleep is twice as long as the previous one, because a
+   * handler may take long.
+   */
   private static final long LOOK_NS_MAX = 50_000_000;
 
   static {
@@ -44,7 +47,7 @@ public final class Confinement {
     }
   }
 
-  /** The thread that owns the client; null when the next one that enters will. */
+  /** The thread that owns the client; null when the next thread that enters becomes the owner. */
   @SuppressWarnings("unused") // through OWNER
   private Thread owner = Thread.currentThread();
 
@@ -93,12 +96,12 @@ public final class Confinement {
     }
   }
 
-  /** Becomes the owner, if nobody is. */
+  /** Makes the current thread the owner, if the client has none. */
   private void own() {
     requireOpen();
     Thread self = Thread.currentThread();
     Thread before = (Thread) OWNER.getAcquire(this);
-    // Everything that a thread did before it ended happens before isAlive() returns false.
+    // All actions of a thread happen before isAlive() returns false for it.
     boolean free = before == null || !before.isAlive();
     if (!free || !OWNER.compareAndSet(this, before, self)) {
       Thread owns = (Thread) OWNER.getAcquire(this);
@@ -129,22 +132,23 @@ public final class Confinement {
     return new IllegalStateException("the client was closed by " + name(closer));
   }
 
-  /** A thread in words. */
+  /** Returns the name of a thread for messages. */
   static String name(Thread thread) {
     return "thread \"" + thread.getName() + "\" (#" + thread.threadId() + ")";
   }
 
   /**
-   * Closes the client once, however many threads ask. Returns when it is closed, except within a
-   * call of the owner (in a handler): there it returns at once, and the client is closed when that
-   * call ends, by way of {@link #closesOnLeaving}.
+   * Closes the client once, even if several threads call this. Returns when the client is closed.
+   * Within a call of the owner (in a handler) it returns at once, and the client is closed when
+   * that call ends: see {@link #closesOnLeaving}.
    *
-   * <p>It does not wait for a thread that never comes back because the JVM ends ({@link
-   * JvmEnd#comesBack}). Then nothing is released, since that thread is inside; the end of the
-   * process releases it.
+   * <p>It does not wait for a thread that never leaves its call because the JVM ends ({@link
+   * JvmEnd#comesBack}). Then it releases nothing, because that thread is still inside; the end of
+   * the process releases the resources.
    *
-   * @param wakeup ends the sleep of a thread that is inside; called until no thread is
-   * @param end closes the client; no thread is inside, nor ever will be
+   * @param wakeup ends the sleep of a thread that is inside; called repeatedly until no thread is
+   *     inside
+   * @param end closes the client; called when no thread is inside, and none can enter
    * @return whether this call has closed it
    */
   public boolean close(Runnable wakeup, Runnable end) {
@@ -174,7 +178,7 @@ public final class Confinement {
     return closer == Thread.currentThread();
   }
 
-  /** Closes the client; called by the thread that {@link #closesOnLeaving} told to. */
+  /** Closes the client. Called by a thread for which {@link #closesOnLeaving} is true. */
   public void end(Runnable end) {
     try {
       end.run();
@@ -183,7 +187,10 @@ public final class Confinement {
     }
   }
 
-  /** Returns false when the thread that is inside never comes back. */
+  /**
+   * Waits until no thread is inside. Returns false when the thread that is inside never leaves its
+   * call.
+   */
   private boolean awaitNobodyInside(Runnable wakeup) {
     JvmEnd end = new JvmEnd();
     boolean interrupted = false;
@@ -201,7 +208,9 @@ public final class Confinement {
     return back;
   }
 
-  /** Waits for another thread that closes the client, unless the JVM ends and stops that thread. */
+  /**
+   * Waits until another thread has closed the client, unless the end of the JVM stops that thread.
+   */
   private void awaitClosed() {
     JvmEnd end = new JvmEnd();
     boolean interrupted = false;

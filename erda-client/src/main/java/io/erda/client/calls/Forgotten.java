@@ -31,9 +31,10 @@ public final class Forgotten implements Runnable {
   /**
    * Watches over an object that was opened.
    *
-   * @param user is reachable as long as the object may be used, a call that is under way included
-   * @param what the object, in words
-   * @param release releases the object, in a thread of its own; does not reach {@code user}
+   * @param user an object that is reachable as long as the opened object may be used, including
+   *     calls under way
+   * @param what a description of the object for the warning
+   * @param release releases the object; called in a separate thread. Must not refer to {@code user}
    */
   public static Forgotten watch(Object user, String what, Runnable release) {
     Forgotten watching = new Forgotten(what, release);
@@ -82,7 +83,8 @@ public final class Forgotten implements Runnable {
   }
 
   /**
-   * The application's call that led here: the newest frame that is neither Erda's nor the JDK's.
+   * Returns the place of the application's call: the newest frame of the stack that is neither
+   * Erda's nor the JDK's.
    */
   private static String callersPlace() {
     Predicate<String> between =

@@ -176,7 +176,8 @@ final class Slots implements Connections.Listener {
   public void onResponse(
       Session of, int slot, int type, int result, MemorySegment memory, long base, int length) {
     Operation operation = operation(slot);
-    // An operation that timed out ended without its answer, which may still come.
+    // An operation may have ended by its time-out before this answer came; then the answer is
+    // ignored.
     if (operation.session == of) {
       operation.onResponse(type, result, memory, base, length);
     }

@@ -3,7 +3,8 @@
  * calls.
  *
  * <p>Read {@code ClientCore} first, which drives all operations of a client. {@code BlockingCalls}
- * waits for one, {@code BatchCalls} takes several keys in groups and has the outcome of each;
- * {@code Confinement} says which thread owns a client and how another one closes it.
+ * runs one operation and waits for its end. {@code BatchCalls} takes several keys in groups, and
+ * keeps the outcome of each. {@code Confinement} decides which thread owns a client, and how
+ * another thread closes it.
  */
 package io.erda.client.calls;

@@ -1,8 +1,8 @@
 package io.erda.client.connections;
 
 /**
- * A flag that the next turn of a client has more to do than to poll. Any part of the client sets
- * it; {@code ClientCore} checks it in each turn.
+ * A flag that makes the next turn of a client do more than poll. Any part of the client sets it;
+ * {@code ClientCore} checks it in each turn.
  */
 public final class Attention {
   private boolean asked;

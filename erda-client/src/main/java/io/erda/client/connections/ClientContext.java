@@ -6,7 +6,7 @@ import io.erda.rdma.Device;
 import java.util.function.LongSupplier;
 
 /**
- * What all parts of one client share.
+ * The objects that all parts of one client share.
  *
  * @param device borrowed
  * @param address of the server, in the device's form

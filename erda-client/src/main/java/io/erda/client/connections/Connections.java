@@ -10,13 +10,13 @@ import io.erda.rdma.QueuePair;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A client's current connection, and the one that is being made. A new one is made while the old
- * one may still serve READs, and takes its place when it is ready.
+ * A client's current connection, and a second connection while it is being made. A new connection
+ * is made while the old one may still serve READs, and replaces it when it is ready.
  */
 public final class Connections {
-  /** Is told what happens over a connection, and when connections begin and end. */
+  /** Receives the events of a connection, and of its beginning and end. */
   public interface Listener extends Session.Listener {
-    /** A connection was lost: its operations can't go on with it. */
+    /** A connection was lost. Its operations need another one. */
     void onLost(Session lost);
 
     /**
@@ -68,9 +68,9 @@ public final class Connections {
   }
 
   /**
-   * The connection to go on reading with, or null: one with a server, or, if no server is needed,
-   * one whose regions can still be READ. A device that reads the files also answers what a read
-   * asks a server.
+   * Returns the connection for reading, or null. This is a connection with a server, or, if no
+   * server is needed, a connection whose regions can still be READ. A device that reads the files
+   * also answers the requests that a read may send to a server.
    */
   public Session readSession(boolean needsServer) {
     Session current = session;
@@ -79,7 +79,10 @@ public final class Connections {
         : null;
   }
 
-  /** The connection with a server, or null; for operations that change or ask something. */
+  /**
+   * Returns the connection with a server, or null. Operations that change the store or send a
+   * request need it.
+   */
   public Session serverSession() {
     Session current = session;
     return current != null && current.insteadOf == null && current.ready() ? current : null;
@@ -140,7 +143,7 @@ public final class Connections {
     return true;
   }
 
-  /** Tells the listener of connections that ended, and advances the attempt to connect. */
+  /** Reports connections that ended to the listener, and advances the attempt to connect. */
   public int advance(Listener listener) {
     deferred = false;
     int work = settle(listener);
@@ -148,7 +151,8 @@ public final class Connections {
   }
 
   /**
-   * Tells the operations that their connection ended, and closes it when it can't be used any more.
+   * Reports to the operations that their connection ended, and closes it when it can't be used any
+   * more.
    */
   public int settle(Listener listener) {
     Session current = session;
@@ -204,8 +208,7 @@ public final class Connections {
       connecting = reader(next.failure(), listener);
       return;
     }
-    // A session that got ready and broke in the same poll has a reason for its end, but no reason
-    // that prevented it.
+    // A session that became ready and broke in the same poll has a reason(), but no failure().
     connectFailure =
         next.insteadOf != null
             ? next.insteadOf
@@ -217,7 +220,7 @@ public final class Connections {
     next.close();
     notBeforeNs = context.now() + RECONNECT_PAUSE_NS;
     paused = true;
-    // When no operation waits, a later one tries at once.
+    // When no operation waits, the next operation tries to connect at once.
     paused = listener.onConnectFailed(connectFailure);
   }
 
@@ -247,8 +250,9 @@ public final class Connections {
   }
 
   /**
-   * Whether the files may be readable instead: their file system has no room for a connection's
-   * files, or failed; or the server broke the connection off for such a reason.
+   * Whether the client may be able to read the store's files without a server: their file system
+   * has no room for a connection's files, or failed; or the server ended the connection for such a
+   * reason.
    */
   private boolean mayRead(Session failed) {
     boolean wanting =
@@ -288,7 +292,10 @@ public final class Connections {
     return (armed == null || armed.arm()) && (connecting == null || connecting.arm());
   }
 
-  /** Sleeps until something completes. Returns false when there is nothing to sleep on. */
+  /**
+   * Sleeps until a work request completes. Returns false when there is no connection on which to
+   * sleep.
+   */
   public boolean await(long timeoutNs) {
     boolean usable = session != null && session.waitable();
     // The armed connection may be closed by now.
@@ -305,7 +312,7 @@ public final class Connections {
 
   // The end.
 
-  /** Gives every connection up; requests that the server has may still be answered. */
+  /** Gives up every connection. The server may still answer requests that it has taken. */
   public void leave(String why) {
     if (session != null) {
       session.leave(why);

@@ -10,19 +10,22 @@ import java.lang.foreign.MemorySegment;
 import java.util.UUID;
 
 /**
- * What a client knows of its store: nothing before the first connection, then the constants, and
- * the limits from the newest welcome.
+ * The client's knowledge of its store. It is empty before the first connection; later it has the
+ * store's constants, and the limits of the newest welcome.
  */
 public final class KnownStore {
   private UUID id;
   private Welcome welcome;
 
-  /** Null before the first connection; constant from then on, as the number of heads is. */
+  /**
+   * The hash of keys; null before the first connection, and constant afterwards, as the number of
+   * heads is.
+   */
   public KeyHash keyHash;
 
   public int heads;
 
-  /** Learns from a welcome that is sound and names this store. */
+  /** Takes the constants and limits of a welcome that is sound and names this store. */
   void learn(Welcome said) {
     if (id == null) {
       id = said.store();
@@ -43,9 +46,9 @@ public final class KnownStore {
   }
 
   /**
-   * Refuses a key by its length.
+   * Checks the length of a key.
    *
-   * @throws ErdaException.BadSize when it is empty or longer than the store takes
+   * @throws ErdaException.BadSize when the key is empty or longer than the store takes
    */
   public void requireKey(long length) {
     ErdaException bad = unfitKey(length);
@@ -54,16 +57,16 @@ public final class KnownStore {
     }
   }
 
-  /** What is wrong with the length of a key; null when nothing is. */
+  /** Returns an exception when the length of a key is not allowed; otherwise null. */
   public ErdaException unfitKey(long length) {
     int max = welcome == null ? Protocol.KEY_BYTES_MAX : welcome.keyBytesMax();
     return length < 1 || length > max ? badKey(length, max) : null;
   }
 
   /**
-   * Refuses a value by its length.
+   * Checks the length of a value.
    *
-   * @throws ErdaException.BadSize when it is longer than the store takes
+   * @throws ErdaException.BadSize when the value is longer than the store takes
    */
   public void requireValue(long keyLength, long length) {
     ErdaException bad = unfitValue(keyLength, length);
@@ -72,7 +75,7 @@ public final class KnownStore {
     }
   }
 
-  /** What is wrong with the length of a value; null when nothing is. */
+  /** Returns an exception when the length of a value is not allowed; otherwise null. */
   public ErdaException unfitValue(long keyLength, long length) {
     long max = welcome == null ? ObjectLayout.VALUE_BYTES_MAX : valueBytesMax(keyLength);
     return length > max ? badValue(length, max) : null;
@@ -84,8 +87,8 @@ public final class KnownStore {
   }
 
   /**
-   * What is wrong with the lengths of a put that was submitted before the first connection; null
-   * when nothing is.
+   * Checks the lengths of a put that was submitted before the first connection. Returns an
+   * exception when they are not allowed; otherwise null.
    */
   public ErdaException unfit(int keyLength, int valueLength) {
     if (keyLength > welcome.keyBytesMax()) {
@@ -106,13 +109,13 @@ public final class KnownStore {
   }
 
   /**
-   * The longest value for a key: the server's limit, or what fits a segment that begins with a
-   * region's header.
+   * The longest value for a key of this length: the server's limit, or less if a segment that
+   * begins with a region's header has no room for it.
    */
   public long valueBytesMax(long keyLength) {
     long room =
         welcome.segmentBytes() - Region.HEADER_BYTES - ObjectLayout.HEADER_BYTES - keyLength;
-    // Padding needs no extra room: what an object may take of a segment is a multiple of the
+    // Padding needs no extra room, because the room for an object in a segment is a multiple of the
     // alignment.
     return Math.min(welcome.valueBytesMax(), room);
   }

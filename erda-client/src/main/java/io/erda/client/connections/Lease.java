@@ -5,7 +5,7 @@ package io.erda.client.connections;
  * Reused for the next extent.
  */
 public final class Lease {
-  /** Meaningless while {@link #held} is false. */
+  /** The number of the reservation; meaningless while {@link #held} is false. */
   public long reservation;
 
   boolean held;
@@ -15,7 +15,7 @@ public final class Lease {
   /** The remote key with which the server lets this client WRITE to the extent. */
   long grantedKey;
 
-  /** The granted key; {@link RegionMap#NONE} until the map that names the region is here. */
+  /** The granted key; {@link RegionMap#NONE} until the client has a map that names the region. */
   public long remoteKey;
 
   /** The first epoch whose map names the region. */

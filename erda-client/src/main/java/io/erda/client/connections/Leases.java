@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
  * The leases of a session: for each head the extent that is written to and the next one, which is
  * requested before it is needed.
  *
- * <p>A lease that is full or replaced is ended, so that the server need not wait for it.
+ * <p>The client ends a lease that is full or replaced, so that the server need not wait for it.
  */
 public final class Leases {
   /** The smallest object, padded: an extent with less room is full. */
@@ -21,26 +21,32 @@ public final class Leases {
     final Lease first = new Lease();
     final Lease second = new Lease();
 
-    /** A LEASE request is outstanding. */
+    /** Whether a LEASE request is outstanding. */
     boolean requested;
 
     /** Bytes of the request that is outstanding, or that could not be sent yet. */
     int asked;
 
-    /** A request could not be sent yet. */
+    /** Whether a request could not be sent yet. */
     boolean deferred;
 
-    /** The server had no room when it was asked ahead of need. */
+    /** Whether the server refused a lease that was requested before it was needed. */
     boolean refused;
 
     /** Bytes of the extent that was leased last. */
     int extentBytes;
 
-    /** Number of objects placed: from the second one on it is worth asking ahead. */
+    /**
+     * The number of objects placed. From the second object on the client requests the next lease
+     * before it is needed.
+     */
     long placed;
   }
 
-  /** What the answer to a LEASE request changes for operations that wait for space of its head. */
+  /**
+   * The consequence of the answer to a LEASE request for operations that wait for space of its
+   * head.
+   */
   enum Answer {
     /** A usable lease came. */
     ARRIVED,
@@ -51,7 +57,7 @@ public final class Leases {
     /** A lease came that can't be used before a newer map. */
     UNMAPPED,
 
-    /** The answer was wrong, and ended the connection. */
+    /** The answer was invalid, and the connection ends. */
     WRONG
   }
 
@@ -106,8 +112,8 @@ public final class Leases {
   }
 
   /**
-   * Notes that an object of {@code padded} bytes was placed, and asks for the next extent when the
-   * current one runs low.
+   * Notes that an object of {@code padded} bytes was placed, and requests the next extent when the
+   * current one is nearly full.
    */
   public void placed(int head, int padded) {
     Head of = heads[head];
@@ -210,7 +216,7 @@ public final class Leases {
             + ")";
   }
 
-  /** Takes a new map: {@link #look} for each head comes next. */
+  /** Takes a new map. The caller then calls {@link #look} for each head. */
   void onMap(RegionMap newest) {
     map = newest;
   }

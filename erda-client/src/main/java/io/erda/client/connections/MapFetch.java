@@ -7,13 +7,13 @@ import io.erda.protocol.Result;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Fetches the region map of a session, page by page, and checks each page.
+ * Fetches the pages of a session's region map, and checks each page.
  *
  * <p>All pages must be of one epoch, and cleaning may change the epoch between any two steps of the
- * server, so fetching page after page might never end. Therefore all pages are requested at once,
- * as far as there are control requests: the server answers requests that arrive together in one
- * step. When pages of two epochs arrive all of them are requested again, without limit: operations
- * that wait for the map have their own time-out.
+ * server, so fetching one page after the other might never end. Therefore all pages are requested
+ * at once, as far as there are control requests: the server answers requests that arrive together
+ * in one step. When pages of two epochs arrive all of them are requested again, without limit:
+ * operations that wait for the map have their own time-out.
  */
 final class MapFetch {
   private final SessionState state;
@@ -23,19 +23,22 @@ final class MapFetch {
   private final LogGeometry geometry;
   private boolean fetching;
 
-  /** Nothing could be sent, and no page is awaited whose arrival would start another try. */
+  /**
+   * Whether no request could be sent while no page is awaited, so that a later turn has to try
+   * again.
+   */
   private boolean deferred;
 
-  /** The map of the epoch of the first page that came; null before it. */
+  /** The map of the epoch of the first page that came; null before the first page. */
   private RegionMap incoming;
 
-  /** Pages of different epochs came. */
+  /** Whether pages of different epochs came. */
   private boolean mixed;
 
   /** The number of regions that the newest page states. */
   private int regions;
 
-  /** How many regions a full page names; 0 until a map has had a second page. */
+  /** How many regions a full page names; 0 before a map with more than one page came. */
   private int pageRegions;
 
   private int nextPage;
@@ -43,7 +46,7 @@ final class MapFetch {
   private int taken;
 
   /**
-   * @param incarnation of the server, which each page repeats
+   * @param incarnation the incarnation of the server, which each page repeats
    */
   MapFetch(
       SessionState state,
@@ -58,7 +61,7 @@ final class MapFetch {
     this.geometry = geometry;
   }
 
-  /** Begins a fetch, unless one is under way. Returns false when there is no server to ask. */
+  /** Begins a fetch, unless one is under way. Returns false when there is no server. */
   boolean begin() {
     if (!state.hasServer()) {
       return false;
@@ -229,9 +232,9 @@ final class MapFetch {
   }
 
   /**
-   * Returns what is wrong with a page, null when nothing is: it must begin where the full pages
-   * before it end, or at the end of a map that became shorter, and name all regions that are left,
-   * or as many as any full page.
+   * Returns the error of a page in words; null when the page is valid. A page must begin where the
+   * full pages before it end, or at the end of a map that became shorter. It must name all regions
+   * that are left, or as many regions as any full page.
    */
   private String wrongPage(int page, MemorySegment memory, long base, int byteLength) {
     int told = Message.getInt(memory, base + Message.MAPPED_REGIONS);

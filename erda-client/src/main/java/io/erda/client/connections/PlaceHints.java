@@ -3,12 +3,12 @@ package io.erda.client.connections;
 import io.erda.hashtable.VersionWord;
 
 /**
- * Remembers where objects were last found: a get READs that place together with its look-up, and
- * needs only one round trip when the look-up names the same place. A hint may be another key's, or
- * outdated; a wrong one costs only time. One thread.
+ * Remembers the places where objects were last found. A get READs the remembered place together
+ * with its look-up, and needs only one round trip when the look-up names the same place. A hint may
+ * belong to another key, or be outdated; a wrong hint costs only time. One thread.
  *
- * <p>A key has two slots, and shares them with others. There are few slots at first, and they
- * double while keys overwrite each other's hints: {@value #SLOTS_MAX} at most, 2 MiB.
+ * <p>Each key has two slots, which other keys use too. The number of slots is small at first, and
+ * doubles while keys overwrite each other's hints, up to {@value #SLOTS_MAX} slots (2 MiB).
  */
 public final class PlaceHints {
   private static final int SLOTS_MIN = 1 << 10;

@@ -8,20 +8,20 @@ import java.util.function.Supplier;
  * the device that the client reads over, and closes it with the client, or when the garbage
  * collector has found that the client was never closed.
  *
- * <p>One thread at a time. It does not refer to the client, because then the collector could not
- * find that.
+ * <p>One thread at a time. This object does not refer to the client, because then the collector
+ * could never find the client unreachable.
  */
 public final class ReadingDevices implements AutoCloseable {
   private final Supplier<ReadOnlyDevice> opening;
 
   /**
-   * Null until the client reads the files. Volatile because another thread closes it when the
-   * client was forgotten.
+   * The device that the client reads over; null until the client reads the files. Volatile because
+   * another thread closes it when the application forgot to close the client.
    */
   private volatile ReadOnlyDevice kept;
 
   /**
-   * @param opening makes a device; does not refer to the client
+   * @param opening makes a device; must not refer to the client
    */
   public ReadingDevices(Supplier<ReadOnlyDevice> opening) {
     this.opening = opening;

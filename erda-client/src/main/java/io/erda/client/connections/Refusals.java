@@ -4,13 +4,13 @@ import io.erda.protocol.ErdaException;
 import io.erda.protocol.ErdaException.Full.What;
 import io.erda.protocol.Result;
 
-/** Makes exceptions of the server's results for requests that were not done. */
+/** Makes exceptions from the results of requests that the server did not do. */
 public final class Refusals {
   /**
-   * Makes the exception that a caller gets.
+   * Makes the exception for a caller.
    *
    * @param what the operation, in words
-   * @param reason why, in the server's words; empty when it did not say
+   * @param reason the server's reason; empty when it gave none
    */
   public static ErdaException of(String what, int result, String reason) {
     String text = text(what, result, reason);

@@ -7,7 +7,7 @@ import io.erda.rdma.QueuePair;
  * geometry. Immutable once published by its session.
  */
 public final class RegionMap {
-  /** No region: a remote key is never 0. */
+  /** Stands for no region. A remote key is never 0. */
   public static final long NONE = 0;
 
   public final long incarnation;
@@ -71,7 +71,7 @@ public final class RegionMap {
   }
 
   /**
-   * Releases the resources of regions that {@code newer} does not name. Returns whether there are
+   * Releases the resources of regions that {@code newer} does not name. Returns whether there were
    * any.
    */
   boolean forgetMissing(RegionMap newer, QueuePair queuePair) {

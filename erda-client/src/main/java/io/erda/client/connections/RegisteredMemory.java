@@ -8,11 +8,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory of a client's own that its device may read and store to.
+ * Memory that belongs to a client, and that its device may read and store to.
  *
- * <p>The garbage collector frees it: a checksum over memory that can be closed costs two locked
- * instructions, each of which waits for the misses of the copy that is checked. So code that uses
- * the memory by its address must keep this object reachable.
+ * <p>The garbage collector frees the memory. Memory that can be closed would be slower: a checksum
+ * over it costs two locked instructions, each of which waits for the cache misses of the copy that
+ * is checked. Code that uses the memory by its address must keep this object reachable.
  */
 public final class RegisteredMemory {
   private static final int CACHE_LINE = 64;

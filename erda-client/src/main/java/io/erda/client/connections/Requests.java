@@ -14,7 +14,7 @@ import java.lang.foreign.MemorySegment;
  * The outstanding requests of one connection, and the memory of its messages.
  *
  * <p>Each operation has one request, which it builds in place. Requests that belong to the
- * connection itself, <em>control requests</em>, have slots behind those of the operations.
+ * connection itself, <em>control requests</em>, have the slots after those of the operations.
  *
  * <p>Memory: {@code one request per operation | control requests | receives}. No more requests are
  * outstanding than receives are posted, so a response always finds one.
@@ -44,7 +44,7 @@ public final class Requests {
   private final int receives;
   private int outstandingMax;
 
-  // These are indexed by slot: operations come first, then control requests.
+  // The following arrays are indexed by slot; operations come first, then control requests.
   private final long[] ids;
 
   /** The device's number of each request's message. */
@@ -53,10 +53,10 @@ public final class Requests {
   /** The type of each slot's request; 0 when none is outstanding. */
   private final int[] types;
 
-  /** The head that a LEASE or an END is for. */
+  /** The head of each slot's LEASE or END request. */
   private final int[] controlHeads;
 
-  /** The bytes that a LEASE asks for, or the page that a MAP asks for. */
+  /** The bytes that each slot's LEASE requests, or the page that its MAP requests. */
   private final int[] controlAsked;
 
   private long serial;
@@ -69,7 +69,8 @@ public final class Requests {
   private int connectionEpoch;
 
   /**
-   * Why the server refused the request whose response is being handled; empty when it did not say.
+   * The server's reason for refusing the request whose response is being handled; empty when it
+   * gave none.
    */
   private String reason = "";
 
@@ -108,7 +109,7 @@ public final class Requests {
     }
   }
 
-  /** Where the request of an operation is built. */
+  /** Returns the offset in {@link #memory} at which the request of an operation is built. */
   public long at(int slot) {
     return (long) slot * REQUEST_BYTES;
   }
@@ -117,7 +118,7 @@ public final class Requests {
     return (long) operations * REQUEST_BYTES + (long) control * CONTROL_BYTES;
   }
 
-  /** Where the response lies that came with a receive. */
+  /** Returns the offset in {@link #memory} of the response that came with a receive. */
   long receiveAt(int receive) {
     return controlAt(CONTROLS) + (long) receive * Protocol.MESSAGE_BYTES_MAX;
   }
@@ -164,7 +165,7 @@ public final class Requests {
     int posted =
         faults.access(POST, queuePair, request.id(id).local(region, base, length), 0, 0, 0, 0);
     if (posted == MemoryGuard.FAULT) {
-      // The request may have been sent.
+      // It is unknown whether the request was sent.
       state.failAfter(faults.fault());
     } else if (posted == 0) {
       return false;
@@ -217,8 +218,9 @@ public final class Requests {
   }
 
   /**
-   * Tells the server that this client uses no region any more that the map of an epoch does not
-   * name. A message that can't be sent now is dropped: the server waits only for a bounded time.
+   * Tells the server that this client no longer uses any region that the map of an epoch does not
+   * name. A message that can't be sent now is dropped, because the server waits only for a bounded
+   * time.
    */
   void sendLeft(long epoch) {
     int control = freeControl();
@@ -279,11 +281,11 @@ public final class Requests {
   }
 
   /**
-   * Takes a message that came. Returns the slot whose request it answers, which is free from now
-   * on; -1 when it answers none, and then the connection was failed.
+   * Takes a message that came. Returns the slot whose request it answers; the slot is free from now
+   * on. Returns -1 when the message answers no request; then the connection was marked as failed.
    */
   int accept(int receive, int byteLength) {
-    // The message came out of shared memory: check for a fault before it is trusted.
+    // The message was loaded from shared memory, so check for a fault before using it.
     faults.surface();
     long base = receiveAt(receive);
     if (byteLength > Protocol.MESSAGE_BYTES_MAX || !Message.wellFormed(memory, base, byteLength)) {

@@ -17,14 +17,14 @@ import io.erda.rdma.Status;
 import java.lang.foreign.MemorySegment;
 
 /**
- * One connection, and what is valid in it alone: the server's welcome, the region map, the leases,
- * the outstanding requests. Owns its queue pair.
+ * One connection, with all state that is valid only in this connection: the server's welcome, the
+ * region map, the leases, the outstanding requests. Owns its queue pair.
  *
- * <p>Everything the server sends is checked before it is used; anything wrong ends the connection.
- * A connection is never ended from within a completion: see {@link SessionState}.
+ * <p>The client checks every message of the server before it uses it; an invalid message ends the
+ * connection. A connection is never ended from within a completion: see {@link SessionState}.
  */
 public final class Session implements CompletionHandler {
-  /** Is told what happens to operations over a connection. */
+  /** Receives the events of a connection that concern operations. */
   interface Listener {
     /** A READ of the operation in a slot completed. */
     void onRead(int slot, long serial);
@@ -37,20 +37,23 @@ public final class Session implements CompletionHandler {
     void onResponse(
         Session of, int slot, int type, int result, MemorySegment memory, long base, int length);
 
-    /** There may be space to write to in the log of a head. */
+    /** There may be space in the log of a head now. */
     void onLease(Session of, int head);
 
     /** The server has no room for {@code asked} bytes. */
     void onLeaseRefused(Session of, int head, int asked, int result);
 
-    /** A newer region map is here. */
+    /** A newer region map has come. */
     void onMap(Session of);
 
-    /** The last message that the server may have taken and did not answer; 0 when there is none. */
+    /**
+     * Returns the newest message that the server may have taken and has not answered; 0 when there
+     * is none.
+     */
     long newestTaken(Session of);
   }
 
-  /** How often a client whose server is gone checks that the store is still there. */
+  /** How often a client without a server checks that the store still exists, in nanoseconds. */
   private static final long LOOK_NS = 100_000_000;
 
   /** The shortest time between two reports of pending words. */
@@ -62,8 +65,8 @@ public final class Session implements CompletionHandler {
   public final Requests requests;
 
   /**
-   * Why there is no connection with the server, when this one reads the store's files instead; null
-   * for a connection with a server.
+   * The error that prevented a connection with the server, so that this session reads the store's
+   * files; null for a session with a server.
    */
   final ErdaException insteadOf;
 
@@ -72,7 +75,7 @@ public final class Session implements CompletionHandler {
   /** Whether the device lets READs go on when the server is gone. */
   public final boolean readsOutlive;
 
-  // These are null, or 0, before the welcome.
+  // The following fields are null, or 0, before the welcome.
   public Welcome welcome;
   public LogGeometry geometry;
   public long rootKey;
@@ -141,8 +144,8 @@ public final class Session implements CompletionHandler {
   }
 
   /**
-   * Whether a store without a server is still there: a deleted or replaced one would otherwise be
-   * read for ever.
+   * Whether a store without a server still exists. Without this check a client would read a deleted
+   * or replaced store for ever.
    */
   private boolean isStoreThere() {
     long now = context.now();
@@ -185,8 +188,8 @@ public final class Session implements CompletionHandler {
   // Requests that are outstanding when the connection ends.
 
   /**
-   * Whether to tell the operations now that the connection ended: the outcome of their requests is
-   * known, or was awaited long enough. Returns true once.
+   * Whether the operations must now be told that the connection ended: the outcome of their
+   * requests is known, or the client has waited for it long enough. Returns true only once.
    */
   boolean takeUnsettled() {
     if (!state.unsettled()) {
@@ -201,7 +204,7 @@ public final class Session implements CompletionHandler {
     return true;
   }
 
-  /** Whether waiting may still decide requests without an answer. */
+  /** Whether requests without an answer may still get one, so that waiting is useful. */
   private boolean mayHearMore() {
     long newest = state.isListening() ? listener.newestTaken(this) : 0;
     if (newest == 0) {
@@ -278,7 +281,7 @@ public final class Session implements CompletionHandler {
     if (opcode == Opcode.READ && status == Status.SUCCESS) {
       listener.onRead(WorkId.slot(wrId), WorkId.serial(wrId));
     } else if (state.isFailed()) {
-      // The session is over.
+      // The session has ended.
       return;
     } else if (opcode == Opcode.RECEIVE && status == Status.SUCCESS) {
       onReceive((int) wrId, byteLength);
@@ -316,8 +319,8 @@ public final class Session implements CompletionHandler {
 
   private void onBroken(String what, int status) {
     if (status == Status.FLUSHED || status == Status.FENCED) {
-      // The server left, or wants nothing more from this client. The next READ shows whether READs
-      // still work.
+      // The server left, or takes no more requests of this client. The next READ shows whether
+      // READs still work.
       state.lose(
           "the connection to the server at "
               + context.address()
@@ -348,16 +351,16 @@ public final class Session implements CompletionHandler {
     } else if (type == Message.MAP) {
       publishMap(mapFetch.onPage(requests.askedIn(slot), result, memory, base, byteLength));
     }
-    // Neither the answer to an END, which may say that the extent was unknown, nor that to a LEFT
-    // matters.
+    // The client ignores the answers to END, which may say that the extent was unknown, and to
+    // LEFT.
     requests.postReceive(receive);
   }
 
   // Connecting.
 
   /**
-   * Whether the files of the store may be readable although there is no server, or none that
-   * accepts this user.
+   * Whether the files of the store may be readable although there is no server, or the server does
+   * not accept this user.
    */
   boolean mayReadInstead() {
     return connectStatus == Status.UNREACHABLE
@@ -385,7 +388,7 @@ public final class Session implements CompletionHandler {
           Status.SECRET,
           Status.INCOMPATIBLE,
           Status.ENCRYPTION -> {
-        // Waiting does not help against any of these.
+        // Another attempt would be refused in the same way, so no operation waits for one.
         String text = "no connection to " + context.address() + ": " + why(status) + more();
         state.failWith(new ErdaException.Refused(text), text);
       }
@@ -428,7 +431,7 @@ public final class Session implements CompletionHandler {
 
   private void onRefusal(MemorySegment data) {
     if (data.byteSize() == 0) {
-      // A server that decides gives a reason.
+      // The server gave no reason for refusing this client, so it had not decided.
       fail("the server ended, or was closed, before it had decided about this client" + more());
       return;
     }
@@ -521,7 +524,8 @@ public final class Session implements CompletionHandler {
       listener.onLease(this, head);
     } else if (answer == Leases.Answer.REFUSED) {
       if (result == Result.DISK_FULL) {
-        // The file of a cleaned region takes room as long as a process maps it.
+        // The file of a cleaned region takes disk space as long as a process maps it. The newest
+        // map tells this client which files it need not map any more.
         refreshMap();
       }
       listener.onLeaseRefused(this, head, asked, result);
@@ -530,7 +534,9 @@ public final class Session implements CompletionHandler {
 
   // The end.
 
-  /** Ends the connection because a newer one is there. Answers that have come are handled. */
+  /**
+   * Ends the connection because a newer one has replaced it. Answers that have come are handled.
+   */
   void replace() {
     if (state.isLeaving()) {
       poll();

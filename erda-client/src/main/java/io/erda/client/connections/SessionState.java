@@ -5,8 +5,8 @@ import io.erda.protocol.ErdaException;
 import io.erda.rdma.QueuePair;
 
 /**
- * How far a connection has got, and why it ended. All code that uses the connection reports errors
- * here.
+ * The phase of a connection, and the reason of its end. All code that uses the connection reports
+ * errors to this object.
  *
  * <p>This only marks the connection. {@code ClientCore} ends it after the poll, so never from
  * within a completion.
@@ -22,10 +22,13 @@ final class SessionState {
   /** The server is gone; READs may go on if the device allows it. */
   private static final int LOST = 3;
 
-  /** Given up by this client; answers to requests that the server has taken still count. */
+  /**
+   * The client has given up the connection; it still accepts answers to requests that the server
+   * has taken.
+   */
   private static final int LEAVING = 4;
 
-  /** Unusable. */
+  /** The connection is unusable. */
   private static final int FAILED = 5;
 
   private static final int CLOSED = 6;
@@ -39,7 +42,7 @@ final class SessionState {
   private String reason = "";
   private boolean unsettled;
 
-  /** The device said that the connection ended: no message will come. */
+  /** Whether the device reported the end of the connection; then no message will come. */
   private boolean disconnected;
 
   /** Which requests may still take effect; null while the connection is used. */
@@ -85,7 +88,7 @@ final class SessionState {
     return phase >= FAILED;
   }
 
-  /** Whether a completion may still come that is worth waiting for. */
+  /** Whether waiting for a completion is useful. */
   boolean isWaitable() {
     return phase <= READY || phase == LEAVING;
   }
@@ -95,7 +98,7 @@ final class SessionState {
     return reason;
   }
 
-  /** Why the connection was never made; null for a connection that was made. */
+  /** Returns the reason why the connection was never made; null for a connection that was made. */
   ErdaException failure() {
     return failure;
   }
@@ -123,7 +126,7 @@ final class SessionState {
   }
 
   /**
-   * @param whyNever why there was no connection at all; null when there was one
+   * @param whyNever the reason why the connection was never made; null when it was made
    */
   void failWith(ErdaException whyNever, String why) {
     if (phase < FAILED) {
@@ -138,8 +141,9 @@ final class SessionState {
   }
 
   /**
-   * Fails after the file that both ends of the connection map was shortened, or its file system is
-   * full or failed: which work was done is unknown. READs go on if they outlive the server.
+   * Ends the connection after a fault: the file that both ends map was shortened, or its file
+   * system is full or failed. It is unknown which work was done. READs go on if they outlive the
+   * server.
    */
   void failAfter(MemoryFault fault) {
     if (queuePair.isMemoryLost()) {
@@ -148,7 +152,7 @@ final class SessionState {
               + context.address()
               + ", was shortened, or its file system is full or failed");
     } else {
-      // The file's pages may be readable again by now.
+      // All pages of the file can be accessed now; the page that was missing may be there again.
       fail("its work was cut short by " + fault.getMessage());
     }
   }
@@ -205,12 +209,12 @@ final class SessionState {
     context.attention().ask();
   }
 
-  /** Whether the connection ended and its operations were not yet told. */
+  /** Whether the connection ended and its operations were not yet told of the end. */
   boolean unsettled() {
     return unsettled;
   }
 
-  /** Notes that the operations are told. */
+  /** Notes that the operations have been told of the end. */
   void settle() {
     unsettled = false;
   }
@@ -222,12 +226,15 @@ final class SessionState {
     }
   }
 
-  /** Whether answers can still come and would be trusted. */
+  /** Whether answers can still come and would be used. */
   boolean isListening() {
     return phase < FAILED && !disconnected;
   }
 
-  /** What becomes of the requests of a connection that ended. */
+  /**
+   * Returns the withdrawal of the requests of a connection that ended; null while the connection is
+   * used.
+   */
   Withdrawal withdrawal() {
     return withdrawal;
   }

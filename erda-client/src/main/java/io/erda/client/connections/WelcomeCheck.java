@@ -7,13 +7,14 @@ import io.erda.protocol.Protocol;
 import io.erda.protocol.PutMode;
 import java.util.UUID;
 
-/** Checks a welcome, which comes from outside, before anything of it is used. */
+/** Checks a server's welcome before any of its values is used. */
 final class WelcomeCheck {
   /** The most regions that a map may name. */
   static final int REGIONS_MAX = 65536;
 
   /**
-   * What is impossible in a welcome, or incompatible with this client; null when it is sound.
+   * Returns in words what is impossible in a welcome, or incompatible with this client; null when
+   * the welcome is sound.
    *
    * @param said null when the bytes were no welcome
    * @param bytes how many bytes came

@@ -4,9 +4,9 @@ import io.erda.rdma.Claims;
 import java.util.function.LongSupplier;
 
 /**
- * The end of a session for its requests that were sent and not answered. Making it takes back the
- * requests that the server has not taken; for those that it has taken the client waits for the
- * answer, for a bounded time.
+ * The end of a session for its requests that were sent and not answered. The constructor takes back
+ * the requests that the server has not taken. The client waits for the answers to the requests that
+ * the server has taken, but only for a bounded time.
  */
 final class Withdrawal {
   /** How long a running server may take to answer the requests that it has taken. */
@@ -23,7 +23,10 @@ final class Withdrawal {
     this.untilNs = nanoTime.getAsLong() + PATIENCE_NS;
   }
 
-  /** Whether the device knows what the server had taken; after a network failure it may not. */
+  /**
+   * Whether the device knows which messages the server had taken; after a network failure it may
+   * not.
+   */
   boolean isAnswered() {
     return claims.claimed() != Long.MAX_VALUE;
   }
@@ -37,7 +40,7 @@ final class Withdrawal {
     return message <= claims.finished();
   }
 
-  /** Whether an answer is still worth waiting for. */
+  /** Whether the client still waits for answers; false after a bounded time. */
   boolean isPatient() {
     return nanoTime.getAsLong() - untilNs < 0;
   }

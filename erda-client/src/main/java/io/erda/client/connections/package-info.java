@@ -1,12 +1,12 @@
 /**
  * A client's connections: one {@link io.erda.client.connections.Session} for each, with its
- * requests, the region map that it READ, its leases, and how the client gets the next one when it
- * is lost.
+ * requests, the region map that it fetched, and its leases; and how the client makes the next
+ * connection when one is lost.
  *
- * <p>Read {@code Session} first. How a client connects, and what becomes of its requests when a
- * connection ends, is {@code Connections}, {@code SessionState} and {@code Withdrawal}. What it
- * believes of a welcome, a map and a response is {@code WelcomeCheck}, {@code MapFetch} and {@code
- * Requests}, which also builds the requests that belong to the connection (LEASE, END, MAP, LEFT).
- * {@code Refusals} makes an exception of a server's answer, and {@code Devices} a device of a URI.
+ * <p>Read {@code Session} first. {@code Connections}, {@code SessionState} and {@code Withdrawal}
+ * connect, and settle the requests of a connection that ends. {@code WelcomeCheck}, {@code
+ * MapFetch} and {@code Requests} check a welcome, a map and a response; {@code Requests} also
+ * builds the requests that belong to the connection (LEASE, END, MAP, LEFT). {@code Refusals} makes
+ * an exception from a server's answer, and {@code Devices} makes a device for a URI.
  */
 package io.erda.client.connections;

@@ -17,10 +17,11 @@ import java.util.Arrays;
 /**
  * Finds out whether the object of a key is damaged, or was only replaced while it was read.
  *
- * <p>A server knows, because nothing changes while it checks. A reader of the files reads the entry
- * twice: a place in the log is used once in an epoch, so a version word that stood there before and
- * after an object was READ, at one epoch, named that object in between. If the object fails its
- * check nevertheless, and its region was still linked after the READ, the object is damaged.
+ * <p>A server can decide that at once, because nothing changes while it checks. A reader of the
+ * files reads the entry twice. A place in the log is used only once in an epoch. So if the entry
+ * had the same version word before and after the READ of an object, in the same epoch, the word
+ * named that object all the time. If the object still fails its check, and its region was still
+ * linked after the READ, the object is damaged.
  */
 final class DamageSearch {
   private final MapReader reader;
@@ -58,9 +59,9 @@ final class DamageSearch {
   private enum Finding {
     /** No entry has the key word. */
     NONE,
-    /** An entry's object is the key's. */
+    /** The object of an entry is whole and has the key. */
     SOUND,
-    /** An entry's object is not whole. */
+    /** The object of an entry is not whole. */
     INVALID,
     /** An object or its map went away while it was checked. */
     UNKNOWN

@@ -13,11 +13,17 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Answers a client as a server would, from the files alone: the welcome, MAP, RESOLVE, LEFT, and
- * REPORT, which changes nothing. All other requests are refused, because the client only reads.
+ * Answers the requests of a client as a server would, but from the files: the welcome, MAP,
+ * RESOLVE, LEFT, and REPORT, which changes nothing here. All other requests are refused, because
+ * the client only reads.
  */
+<<<<<<< HEAD:erda-client/src/main/java/io/erda/client/files/FileAnswers.java
 final class FileAnswers {
   /** This client has the only connection of its device, so any number will do. */
+=======
+final class Answers {
+  /** The client has the only connection of its device, so the number does not matter. */
+>>>>>>> origin/main:erda-client/src/main/java/io/erda/client/files/Answers.java
   private static final int CLIENT_ID = 1;
 
   private static final int CONNECTION_EPOCH = 1;
@@ -30,7 +36,7 @@ final class FileAnswers {
   private final long incarnation;
   private StoreSnapshot map;
 
-  /** Regions of {@link #map}, in the order of its slots. */
+  /** The slots of the linked regions of {@link #map}, in ascending order. */
   private int[] slots;
 
   FileAnswers(MapReader reader, ReachedFiles files, StoreSnapshot first) {
@@ -79,7 +85,7 @@ final class FileAnswers {
    * Answers a request.
    *
    * @param out receives the answer; has room for {@link Protocol#MESSAGE_BYTES_MAX}
-   * @return bytes of the answer; {@link #LATER} when there is none yet: ask again
+   * @return bytes of the answer; {@link #LATER} when there is no answer yet; call it again later
    * @throws NotReadable when the store can't be read any more
    */
   int answer(MemorySegment in, long at, int received, MemorySegment out, long to)
@@ -119,8 +125,8 @@ final class FileAnswers {
         return LATER;
       }
       if (now.incarnation() != incarnation) {
-        // The files that the old server's map names may be gone, so that no READ reaches the root,
-        // which would show the new incarnation.
+        // The files that the old server's map names may be gone. Then no look-up gets as far as the
+        // READ of the root, which would show the new incarnation.
         throw new NotReadable(Status.FENCED, "another server has the store");
       }
       use(now);

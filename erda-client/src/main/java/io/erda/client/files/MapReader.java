@@ -23,27 +23,28 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * Reads from the superblock and the region table what a server would answer to MAP, while a server
- * may be changing both. Owns the files that it opens.
+ * Reads the region map, which a server would send in its answer to MAP, from the superblock and the
+ * region table, while a server may be changing both. Owns the files that it opens.
  *
- * <p><b>Why that is as good as the answer.</b> The server stores what a map names before it makes
- * the epoch newer, and uses it only afterwards: a region is linked, and a resizing noted, before
- * anything lies there that a reader needs. A region or table is removed before the epoch grows,
- * too, but only when no reader needs it: no word names a retired region, and every entry of a
- * resized table has moved. When a halving turns into a doubling, nothing moves between the last
- * move of one epoch and the first of the next, so that either order of the two tables is right. So
- * at any moment of an epoch the superblock and the region table name at least what the words of
- * that epoch need. This class reads incarnation and epoch first, and the map is used only while the
- * root shows the same; so each word of the map was there at some moment of that epoch, and any
- * region that it names too many is empty. (Reading the epoch again afterwards only avoids a map
- * that is already old: each look-up checks the root itself.) The link word, read after each READ of
- * a region, shows whether the region is still linked ({@link ReachedFiles}).
+ * <p><b>Why the map is as good as a server's answer.</b> The server stores the contents of a map
+ * before it makes the epoch newer, and uses regions and tables of the map only afterwards: it links
+ * a region, and notes a resizing, before they hold anything that a reader needs. A region or table
+ * is removed before the epoch grows, too, but only when no reader needs it: no word names a retired
+ * region, and every entry of a resized table has moved. When a halving turns into a doubling,
+ * nothing moves between the last move of one epoch and the first of the next, so that either order
+ * of the two tables is right. So at any moment of an epoch the superblock and the region table name
+ * at least what the words of that epoch need. This class reads incarnation and epoch first, and the
+ * map is used only while the root shows the same; so each word of the map was stored at some moment
+ * of that epoch, and a region that the map names in excess is empty. (Reading the epoch again
+ * afterwards only avoids a map that is already old: each look-up checks the root itself.) The link
+ * word, read after each READ of a region, shows whether the region is still linked ({@link
+ * ReachedFiles}).
  *
- * <p><b>A store that nobody serves</b> is read as its server left it, as clients do that were
- * connected. After a restart of the machine that is not enough: a power failure may have made a
- * word pending again whose put was acknowledged, and only recovery decides it. The root names the
- * boot of the machine in which its incarnation began; after another boot the store is readable only
- * with the record of a clean stop.
+ * <p><b>A store without a server</b> is read as its last server left it, just as clients go on
+ * reading that were connected. After a restart of the machine this is not correct: a power failure
+ * may have made the word of an acknowledged put pending again, and only recovery decides that word.
+ * The root names the boot of the machine in which its incarnation began. After another boot the
+ * store is readable only if there is a record of a clean stop.
  */
 final class MapReader implements AutoCloseable {
   /**
@@ -59,10 +60,10 @@ final class MapReader implements AutoCloseable {
   private final ReadableFile root;
   private final ReadableFile superblock;
 
-  /** The newest mapping of the region table, which is mapped anew when the file has grown. */
+  /** The newest mapping of the region table. The table is mapped again when its file has grown. */
   private ReadableFile regions;
 
-  /** Older mappings of the region table, which are too short by now and may still be in use. */
+  /** Older mappings of the region table, which are too short now but may still be in use. */
   private final List<ReadableFile> outgrown = new ArrayList<>();
 
   /** A copy of the root, made before the other files are read. */
@@ -94,7 +95,7 @@ final class MapReader implements AutoCloseable {
     ReadableFile[] files = new ReadableFile[3];
     boolean done = false;
     try {
-      // When a store is created the superblock gets its name last.
+      // A creation of a store gives the superblock its name last.
       files[1] = open(directory, SuperblockLayout.FILE, SuperblockLayout.BYTES);
       shareRoot(directory);
       files[0] = open(directory, Root.FILE, Root.BYTES);
@@ -112,8 +113,8 @@ final class MapReader implements AutoCloseable {
   }
 
   /**
-   * Opens the root in a way that takes part in its lock: a starting server marks the root, and must
-   * see the processes that have it open.
+   * Opens the root so that this process takes part in the lock of the file: a starting server marks
+   * the root, and must see the processes that have it open.
    */
   private static void shareRoot(ReadableDirectory directory) throws NotReadable {
     try {
@@ -172,7 +173,8 @@ final class MapReader implements AutoCloseable {
   }
 
   /**
-   * The current map; null when the server changed it during each attempt: try again a little later.
+   * Returns the current map; null when the server changed the map during each attempt. Then try
+   * again a little later.
    *
    * @throws NotReadable when the store can't be read now, or is damaged
    */
@@ -274,7 +276,7 @@ final class MapReader implements AutoCloseable {
     } catch (AccessDeniedException e) {
       throw new NotReadable(Status.DENIED, StopHeader.FILE);
     } catch (NoSuchFileException | NotAMemoryException e) {
-      // The file was just removed, or there is none.
+      // The file was just removed, or never existed.
       return false;
     } catch (IOException e) {
       throw new NotReadable(

@@ -1,6 +1,6 @@
 package io.erda.client.files;
 
-/** Why a store can't be read from outside now: a connection's status, and a text. */
+/** A store can't be read from its files now. Has the status of the connection, and a text. */
 final class NotReadable extends Exception {
   private static final long serialVersionUID = 1L;
 

@@ -25,8 +25,8 @@ import java.util.function.Supplier;
  *
  * <p><b>Reused files.</b> The server does not know of this reader, so it may reuse the file of a
  * region that is mapped here. It changes the region's link word before it stores anything for
- * another region. Therefore the link word is read after each READ: when it is unchanged the bytes
- * belong to the region that was asked for. It serves as the registry's check of a remote key.
+ * another region. Therefore the link word is read after each READ. When it is unchanged, the bytes
+ * belong to the region that the key names. This replaces the registry's check of a remote key.
  */
 final class ReachedFiles implements AutoCloseable {
   static final long ROOT = 1;
@@ -38,7 +38,7 @@ final class ReachedFiles implements AutoCloseable {
   /**
    * A file that is mapped.
    *
-   * @param guardAt where in the region table the link word lies
+   * @param guardAt the offset of the link word in the region table
    * @param guard the link word's value as long as the file is the region's; 0 for a file that is no
    *     region
    */
@@ -80,7 +80,7 @@ final class ReachedFiles implements AutoCloseable {
     return (int) key;
   }
 
-  /** A file that is mapped already, or null. */
+  /** Returns a file that is already mapped, or null. */
   Reached known(long key) {
     int place = place(key);
     if (place < 0 || place >= byPlace.length) {
@@ -99,7 +99,8 @@ final class ReachedFiles implements AutoCloseable {
   }
 
   /**
-   * A file, mapped now if necessary; null when it can't be, and then {@link #failure()} says why.
+   * Returns a file, which is mapped now if necessary; null when it can't be mapped, and then {@link
+   * #failure()} has the reason.
    *
    * @param map a map that may name it
    */
@@ -108,14 +109,14 @@ final class ReachedFiles implements AutoCloseable {
     return reached != null ? reached : reachFirst(key, map);
   }
 
-  /** Why {@link #reach} last returned null, a status. */
+  /** Returns the status that explains why {@link #reach} last returned null. */
   int failure() {
     return failure;
   }
 
   /**
-   * Why the file could not be reached, in words: how much of it is missing when the failure was
-   * {@link Status#MEMORY_LOST}, and the read error when it was {@link Status#UNREADABLE}.
+   * Returns in words why the file could not be mapped: the missing part when the failure was {@link
+   * Status#MEMORY_LOST}, and the read error when it was {@link Status#UNREADABLE}.
    */
   String loss() {
     return loss;
@@ -146,8 +147,8 @@ final class ReachedFiles implements AutoCloseable {
   }
 
   /**
-   * Requires that a file that can't be opened was removed: then a region's link word has changed,
-   * or the map is old.
+   * Throws unless a file that can't be opened was removed. It was removed if the region's link word
+   * has changed, or the map is old.
    */
   private void requireMoved(int slot, StoreSnapshot map, IOException e) {
     if (slot >= 0

@@ -20,15 +20,15 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 
 /**
- * Stands in for the server of a store whose files are only read. Clients over it get and iterate;
- * what a server would tell them is read from the files ({@link MapReader}). It registers nowhere,
- * makes no file, takes no lock and sends nothing; so it works whether a server runs or not. One
- * thread, except {@link #wakeup()}.
+ * A device for clients that only read the files of a store. It replaces the server: clients over it
+ * get and iterate, and {@link MapReader} reads from the files the information that a server would
+ * send. The device contacts no server, makes no file and takes no lock, so it works whether a
+ * server runs or not. One thread, except {@link #wakeup()}.
  */
 public final class ReadOnlyDevice implements Device {
   private static final int MESSAGE_BYTES_MAX = 4096;
 
-  /** How often it is checked whether a waiting request can be answered. */
+  /** How often the device checks whether a waiting request can be answered, in nanoseconds. */
   private static final long WAITING_NS = 100_000;
 
   private record Local(MemorySegment memory) implements MemoryRegion {
@@ -68,7 +68,7 @@ public final class ReadOnlyDevice implements Device {
   }
 
   /**
-   * {@inheritDoc} The first poll decides it. It always goes to the store of this device.
+   * {@inheritDoc} The first poll makes the connection, always to the store of this device.
    *
    * @param address the name in messages
    */
@@ -132,7 +132,7 @@ public final class ReadOnlyDevice implements Device {
     return true;
   }
 
-  /** READs need no peer here. */
+  /** READs of this device need no peer. */
   @Override
   public boolean readsOutlivePeer() {
     return false;
@@ -151,7 +151,8 @@ public final class ReadOnlyDevice implements Device {
           return waiting;
         }
         LockSupport.parkNanos(this, left);
-        // A thread whose interrupt status is set would not sleep again.
+        // A thread whose interrupt status is set does not sleep, so the status is cleared here and
+        // set again later.
         interrupted |= Thread.interrupted();
       }
       return true;
@@ -164,8 +165,8 @@ public final class ReadOnlyDevice implements Device {
   }
 
   /**
-   * Signals first, then checks for a sleeping thread, which announces its sleep before it checks
-   * for a signal.
+   * Sets the signal first, and then checks for a sleeping thread. A thread that is about to sleep
+   * announces its sleep before it checks the signal, so one of the two notices the other.
    */
   @Override
   public void wakeup() {

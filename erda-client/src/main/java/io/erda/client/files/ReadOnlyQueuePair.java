@@ -28,7 +28,7 @@ final class ReadOnlyQueuePair implements QueuePair {
   /** READs of the root between two reads of the clock. */
   private static final int READS_PER_LOOK = 64;
 
-  /** How often it is checked that the store is still there. */
+  /** How often the queue pair checks that the store still exists, in nanoseconds. */
   private static final long LOOK_NS = 100_000_000;
 
   /** The bytes of a cache line, by which places are loaded ahead. */
@@ -67,7 +67,7 @@ final class ReadOnlyQueuePair implements QueuePair {
   /** The file that the current READ loads from; null before it is reached. */
   private ReachedFiles.Reached from;
 
-  /** The files now belong to another store, or can't be read any more. */
+  /** Whether the files now belong to another store, or can't be read any more. */
   private boolean broken;
 
   private boolean closed;
@@ -176,7 +176,8 @@ final class ReadOnlyQueuePair implements QueuePair {
   }
 
   /**
-   * Whether the store is still there: a deleted or replaced one would otherwise be read for ever.
+   * Whether the store still exists. Without this check a client would read a deleted or replaced
+   * store for ever.
    */
   private boolean isStoreThere() {
     rootReads = 0;
@@ -189,9 +190,9 @@ final class ReadOnlyQueuePair implements QueuePair {
   }
 
   /**
-   * Why a load met memory that is not there.
+   * Returns the status for a load that met a missing page.
    *
-   * @throws MemoryFault when it was the caller's own memory
+   * @throws MemoryFault when the page belongs to the caller's own memory
    */
   private int afterFault(ReachedFiles.Reached from, MemoryFault fault) {
     String loss = reader.regions().loss();
@@ -216,7 +217,8 @@ final class ReadOnlyQueuePair implements QueuePair {
     if (length < Long.BYTES) {
       return;
     }
-    // Reading the file tells why its page is missing.
+    // A fault is ignored here: the READ that follows meets it too, and reports why the page is
+    // missing.
     boolean ignored =
         faults.attempt(this, pair -> pair.glimpse(remoteKeys, remoteOffsets, length, count));
   }
@@ -309,8 +311,8 @@ final class ReadOnlyQueuePair implements QueuePair {
   }
 
   /**
-   * The claims of a connection without a server: no message has an effect, and all are finished at
-   * once.
+   * The claims of a connection without a server. No message has an effect, and all messages count
+   * as finished at once.
    */
   private final class NoEffects implements Claims {
     private boolean withdrawn;
@@ -358,7 +360,7 @@ final class ReadOnlyQueuePair implements QueuePair {
     return tried && completions.isEmpty();
   }
 
-  /** Nothing wakes this but an answer to a waiting request. */
+  /** Sleeps until a waiting request can be answered, or the time passes. */
   @Override
   public boolean await(long timeoutNs) {
     return device.await(timeoutNs);

@@ -5,12 +5,12 @@ import io.erda.logstore.LogReading;
 import io.erda.protocol.SuperblockLayout;
 
 /**
- * The tables and regions of a store at one epoch, as a server would tell them: see {@link
+ * The tables and regions of a store at one epoch, as a server would send them: see {@link
  * MapReader}.
  *
  * @param linkWords the link words of all slots of the region table, by slot; words that are not
  *     linked are ignored
- * @param regions how many are linked
+ * @param regions how many regions are linked
  */
 record StoreSnapshot(
     long incarnation,
@@ -19,7 +19,7 @@ record StoreSnapshot(
     LogGeometry geometry,
     long[] linkWords,
     int regions) {
-  /** The slot of a region, or -1 when no region is linked there. */
+  /** Returns the slot of a region, or -1 when the region is not linked. */
   int slotOf(int head, int index) {
     for (int slot = 0; slot < linkWords.length; slot++) {
       long word = linkWords[slot];

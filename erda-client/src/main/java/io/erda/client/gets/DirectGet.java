@@ -17,9 +17,9 @@ import io.erda.rdma.QueuePair;
 import io.erda.rdma.Work;
 
 /**
- * The whole get in one call, for a device that READs within the call and the common case: one
- * table, the key among the first entries of its neighbourhood, its object fetched whole by one
- * READ. It applies the rules of {@link Get}, and never concludes that a key is absent.
+ * A whole get in one call, for a device that READs within the call, and for the common case: there
+ * is one table, the key is among the first entries of its neighbourhood, and one READ fetches its
+ * whole object. It applies the rules of {@link Get}, and never concludes that a key is absent.
  */
 final class DirectGet {
   static final long UNDECIDED = -1;
@@ -53,8 +53,8 @@ final class DirectGet {
   /**
    * Looks up the key of the copy, and reads its object into the copy.
    *
-   * @return the length of its value, or {@link #UNDECIDED} when {@link Get} must find out; nothing
-   *     is under way then
+   * @return the length of its value, or {@link #UNDECIDED} when {@link Get} must do the get; no
+   *     work is under way then
    */
   long run() {
     Session current = connections.readSession(false);
@@ -83,8 +83,8 @@ final class DirectGet {
   }
 
   /**
-   * The offset that the first entry with a key word names, among the entries that were READ; NONE
-   * when there is none, or it is not known.
+   * Returns the offset in the first entry with the key word {@code wanted}, among the entries that
+   * were READ; NONE when there is no such entry, or its committed version is not known.
    *
    * @param announces whether puts announce first: then a pending word is undecided until its newest
    *     version is examined
@@ -103,7 +103,7 @@ final class DirectGet {
     return VersionWord.NONE;
   }
 
-  // The parts of a get that DirectGets runs for several gets.
+  // The steps of a get, which DirectGets runs for several gets.
 
   long keyWord(Session current) {
     return copy.keyWord(store.keyHash, current.geometry.heads());
@@ -126,7 +126,7 @@ final class DirectGet {
         .remote(current.rootKey, 0);
   }
 
-  /** READs the root, after all entries. Returns whether the map is still current. */
+  /** READs the root, after all entries were READ. Returns whether the map is still current. */
   boolean readRoot(Session current, RegionMap now) {
     if (!current.queuePair.readNow(root(current))) {
       return false;

@@ -23,11 +23,12 @@ public final class DirectGets {
   private final ReadSize readSize;
   private final ObjectPlace place = new ObjectPlace();
 
-  // By get; a get without a committed version is skipped from then on.
+  // Arrays by get. A get for which no committed version was found is skipped in later steps.
   private final long[] keyWords;
   private final int[] committed;
 
-  // By READ of the next step; for objects, only of gets that are not skipped.
+  // Arrays by READ of the next step. The READs of objects are only those of gets that are not
+  // skipped.
   private final long[] remoteKeys;
   private final long[] offsets;
 

@@ -33,9 +33,9 @@ import java.lang.foreign.MemorySegment;
  * after the move and the new place before it. The structure counter is odd exactly while that
  * happens, and grows. So nothing moved during a neighbourhood READ when one root READ executed
  * before it and one executed after it both show the same even counter. The root posted with the
- * neighbourhood executes after it, because READs of a queue pair execute in order. The root READ
- * before it may belong to any earlier look-up on this queue pair, if its completion was seen before
- * the neighbourhood was posted. The counter can't have left that value in between and come back. (A
+ * neighbourhood executes after it, because READs of a queue pair execute in order. The earlier root
+ * READ may be that of any look-up on this queue pair whose completion was seen before the
+ * neighbourhood was posted. The counter can't have left that value in between and come back. (A
  * restart of the server keeps the counter growing, and shows in the incarnation.) Thus one round
  * trip is enough while nothing moves. A single entry that is emptied or filled meanwhile needs no
  * counter: each is one store, and the key was absent at an instant between the begin of the READ
@@ -43,11 +43,12 @@ import java.lang.foreign.MemorySegment;
  *
  * <p><b>Doubling.</b> While the map names two tables both neighbourhoods are READ, the old table's
  * first, and looked at in that order. An entry is in the new table before it is marked as moved in
- * the old one, so when the READ of the old table came too late, the later READ of the new one finds
- * the entry. All of the above holds for the two READs as for one.
+ * the old one, so when the READ of the old table came too late, the later READ of the new table
+ * finds the entry. The rule for absent keys applies to the two READs together as to a single READ.
  *
- * <p><b>Pending.</b> Where puts announce first, a result from a pending word's newest version is
- * confirmed by READing the neighbourhood and the root again: {@link PendingVersions}.
+ * <p><b>Pending.</b> When puts are announced first, a result that depends on the newest version of
+ * a pending word is confirmed by READing the neighbourhood and the root again: {@link
+ * PendingVersions}.
  *
  * <p><b>Guessing.</b> When a READ is a round trip, the place where the object lay last is READ
  * between the neighbourhood and the root. When the entry names that place the object need not be
@@ -58,8 +59,8 @@ public final class Get extends ReadOperation {
   static final long ABSENT = -1;
 
   /**
-   * How many private copies may fail their check before the server is asked: a place may be reused
-   * or cleaned meanwhile.
+   * How many private copies may fail their check before the client asks the server. A copy may fail
+   * because its place was reused or cleaned during the READ.
    */
   private static final int INVALID_MAX = 4;
 
@@ -92,14 +93,17 @@ public final class Get extends ReadOperation {
   /** The address of the current neighbourhood: the old table's or the new one's. */
   private long tableAt;
 
-  /** The offset that is READ with the look-up; NONE when there is none. */
+  /** The offset of the object that is READ with the look-up; NONE when no object is. */
   private int guess;
 
   private boolean mayGuess;
 
   private int candidate;
 
-  /** Whether this look-up confirms the result of the one before. */
+  /**
+   * Whether this look-up repeats the previous one to confirm its result: see {@link
+   * PendingVersions}.
+   */
   private boolean confirming;
 
   private int head;
@@ -119,7 +123,7 @@ public final class Get extends ReadOperation {
     direct = new DirectGet(context, connections, copy);
   }
 
-  /** Makes the memory of the copy. Called first on each slot. */
+  /** Makes the memory of the copy. Called before any other method of a slot's get. */
   public void prepare() {
     copy.prepare(context.readSize().bytes());
   }
@@ -137,7 +141,7 @@ public final class Get extends ReadOperation {
   /**
    * Runs the whole get at once in the common case.
    *
-   * @return false when {@link #begin} must find out; nothing is under way then
+   * @return false when {@link #begin} must do the get; no work is under way then
    */
   public boolean runNow() {
     length = direct.run();
@@ -412,7 +416,10 @@ public final class Get extends ReadOperation {
     }
   }
 
-  /** Concludes the result, if its premises still hold. */
+  /**
+   * Concludes that the key is absent or has the value that was found, if the conditions for that
+   * still hold.
+   */
   private void conclude() {
     if (pending.met()) {
       confirming = true;
@@ -451,8 +458,8 @@ public final class Get extends ReadOperation {
   }
 
   /**
-   * Handles an object that failed its check. Most likely the word names another place by now; only
-   * the server can tell that an object is damaged.
+   * Handles an object that failed its check. Most likely the version word names another place now.
+   * Only the server can decide that an object is damaged.
    */
   private void onInvalid() {
     counts.invalidObjects++;

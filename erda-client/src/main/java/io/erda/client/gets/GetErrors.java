@@ -6,7 +6,7 @@ import io.erda.protocol.Result;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Status;
 
-/** The exceptions of a get that can't tell the value of its key. */
+/** The exceptions of a get that could not find out the value of its key. */
 public final class GetErrors {
   private GetErrors() {}
 
@@ -48,8 +48,8 @@ public final class GetErrors {
   }
 
   /**
-   * The exception for a READ whose status would be the same for another READ; null when it may not
-   * be.
+   * Returns the exception for a READ that failed with a status that another READ would have too;
+   * null when another READ may succeed.
    */
   static ErdaException lasting(Get get, QueuePair queuePair, int status) {
     return switch (status) {

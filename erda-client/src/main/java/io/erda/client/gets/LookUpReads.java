@@ -11,9 +11,9 @@ import io.erda.rdma.Work;
 /**
  * The READs of one look-up, which are posted together: the key's neighbourhood; the guessed place
  * of the object, or the neighbourhood of the larger table while there are two; and the root. Only
- * the root's reports success: it was posted last, so all are complete then.
+ * the READ of the root reports its success. It is posted last, so all READs are complete then.
  *
- * <p>When the queue pair has no room, the rest is posted later.
+ * <p>When the queue pair has no room, the remaining READs are posted later.
  */
 final class LookUpReads {
   private static final int NEIGHBOURHOOD = 0;

@@ -11,13 +11,13 @@ import io.erda.logstore.ObjectChecksum;
 public final class ObjectPlace {
   public int head;
 
-  /** Offset along the head's regions, as the version word names it. */
+  /** The offset along the head's regions, as it is in the version word. */
   public int offset;
 
   public int generation;
   public long remoteKey;
 
-  /** Place in the region, bytes. */
+  /** The place in the region, in bytes. */
   public long place;
 
   /** Bytes up to the end of the segment, which no object crosses. */

@@ -7,9 +7,10 @@ import java.util.Arrays;
 
 /**
  * The pending words that one look-up of a get or an iteration found, in a store whose puts announce
- * first: there the newest version of a pending word counts when it is whole, else the one before it
- * (Erda paper, section 4.2). A conclusion from it holds if the words are the same afterwards and no
- * word was judged meanwhile: decision "Announce first".
+ * first. In such a store the reader takes the newest version of a pending word when its object is
+ * whole, else the version before it (Erda paper, section 4.2). The reader's result is valid if a
+ * second look-up finds the same words, and no word was judged in between: decision "Announce
+ * first".
  *
  * <p>Reused for the next look-up; allocates nothing.
  */
@@ -34,7 +35,7 @@ public final class PendingVersions {
     torn = VersionWord.NONE;
   }
 
-  /** Whether pending words were found: then the words must be read again. */
+  /** Whether pending words were found, so that the words must be READ again. */
   public boolean met() {
     return met;
   }
@@ -45,11 +46,11 @@ public final class PendingVersions {
   }
 
   /**
-   * Begins to examine the newest version of a pending word. Notes all words of the key at the first
-   * one.
+   * Begins to examine the newest version of a pending word. The first call in a look-up notes all
+   * words of the key.
    *
-   * @param tableAt where the neighbourhood lies that was READ of the old table
-   * @param nextAt where that of the new one lies, or {@link #NO_TABLE}
+   * @param tableAt where the copy of the old table's neighbourhood lies
+   * @param nextAt where the copy of the new table's neighbourhood lies, or {@link #NO_TABLE}
    * @return the version's offset
    */
   public int look(MemorySegment memory, long tableAt, long nextAt, long keyWord, long pendingWord) {
@@ -67,7 +68,7 @@ public final class PendingVersions {
     return looking;
   }
 
-  /** Notes that a committed version is READ instead. */
+  /** Notes that a committed version is READ instead of a pending one. */
   public void lookElsewhere() {
     looking = false;
   }

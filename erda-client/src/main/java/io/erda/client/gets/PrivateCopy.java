@@ -29,7 +29,7 @@ import java.lang.foreign.MemorySegment;
  * lie in {@link #own}: offsets are constants, or lengths that were compared with the copy's.
  */
 final class PrivateCopy {
-  // Offsets in the region.
+  // The offsets of the parts in the memory.
   static final int ROOT = 0;
   static final int NEIGHBOURHOOD = 64;
   static final int NEXT = NEIGHBOURHOOD + Neighbourhood.BYTES;
@@ -49,10 +49,10 @@ final class PrivateCopy {
   /** The copy as the device's registered memory. */
   MemoryRegion region;
 
-  /** How many bytes of an object fit. */
+  /** How many bytes of an object the memory has room for. */
   int objectCapacity;
 
-  // Addresses.
+  // The addresses of the parts.
   long rootAt;
   long neighbourhoodAt;
   long nextAt;

@@ -18,8 +18,9 @@ public abstract class ReadOperation extends Operation {
   private static final int READ_ERRORS_MAX = 4;
 
   /**
-   * READs of one operation that may be flushed although READs should outlive the server: the first
-   * may have been under way when the connection ended, a further one shows that READs do not go on.
+   * How many flushed READs an operation accepts on a device whose READs should outlive the server.
+   * The first READ may have been under way when the connection ended; another one shows that READs
+   * do not go on.
    */
   private static final int LOST_READS_MAX = 1;
 
@@ -47,7 +48,8 @@ public abstract class ReadOperation extends Operation {
   }
 
   /**
-   * Handles a new incarnation: another server has this store, and may not accept connections yet.
+   * Handles a root with a new incarnation: another server has the store, and may not accept
+   * connections yet.
    *
    * @param now the incarnation that the root shows
    */
@@ -89,7 +91,7 @@ public abstract class ReadOperation extends Operation {
     if (session.refreshMap()) {
       step = Step.WAIT_MAP;
     } else {
-      // Only a server can tell the new map, and the server is gone.
+      // Only a server can send the new map, and this session's server is gone.
       needsServer = true;
       session = null;
       awaitSession();
@@ -110,8 +112,9 @@ public abstract class ReadOperation extends Operation {
                   + " times, the last one: "
                   + GetErrors.status(session.queuePair, status)));
     } else if (stale) {
-      // The region or table was retired: the map that named it is old. What a dead server left is
-      // retired only by a server that starts.
+      // The region or table was retired, so the map that names it is old. After the death of a
+      // server only a starting server retires regions and tables, so the operation waits for that
+      // server.
       patient |= !session.ready();
       refreshMap();
     } else if (session.ready()

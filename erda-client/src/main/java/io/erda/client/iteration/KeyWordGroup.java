@@ -6,16 +6,18 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What an iteration has found for one key word that it looks up separately: the keys that it has
- * given, so that none is given twice, and the version words whose objects are damaged.
+ * The findings of an iteration for one key word that it looks up separately: the keys that it has
+ * returned, so that none is returned twice, and the version words whose objects are damaged.
  *
- * <p><b>Damage.</b> The server can't be asked, because the key is unknown. But a place in the log
- * is used once in an epoch: when two look-ups of one epoch show the same word, the word named its
- * object all the time in between, and the object was whole when the word was stored. So an object
- * that fails its check between the two is damaged.
+ * <p><b>Damage.</b> The client can't ask the server, because the key is unknown. But a place in the
+ * log is used only once in an epoch: when two look-ups of one epoch show the same word, the word
+ * named its object all the time in between, and the object was whole when the word was stored. So
+ * an object that fails its check between the two is damaged.
  */
 final class KeyWordGroup {
-  /** How many look-ups must find that an object fails its check before it counts as damaged. */
+  /**
+   * The number of failed checks, each in another look-up, after which an object counts as damaged.
+   */
   private static final int FAILURES_MAX = 4;
 
   private final List<byte[]> given = new ArrayList<>();
@@ -47,7 +49,7 @@ final class KeyWordGroup {
     return keyWord;
   }
 
-  /** Whether a key is given for the first time; notes it. */
+  /** Notes a key that is about to be returned. Returns whether this is the first time. */
   boolean give(byte[] key) {
     for (byte[] each : given) {
       if (Arrays.equals(each, key)) {
@@ -60,7 +62,7 @@ final class KeyWordGroup {
 
   /**
    * Notes that the object of a word, looked up with a map, failed its check. Returns how often it
-   * did.
+   * has failed.
    */
   int fails(long word, RegionMap map) {
     boolean again =

@@ -21,8 +21,8 @@ import java.lang.foreign.ValueLayout;
 
 /**
  * The look-up of a single key word by an iteration: READs its neighbourhood and the root, then the
- * object of each match, and gives the next key that {@link KeyWordGroup} does not have. Where puts
- * announce first and a word is pending, its result is confirmed as a get's is: {@link
+ * object of each match, and finds the next key that {@link KeyWordGroup} does not have. When puts
+ * are announced first and a word is pending, the result is confirmed as that of a get: {@link
  * PendingVersions}.
  */
 abstract class KeyWordLookUp extends ReadOperation {
@@ -54,7 +54,7 @@ abstract class KeyWordLookUp extends ReadOperation {
   private int candidate;
   private final PendingVersions pending = new PendingVersions();
 
-  /** Whether this look-up confirms the result of the one before. */
+  /** Whether this look-up repeats the previous one to confirm its result. */
   private boolean confirming;
 
   private final ObjectPlace place = new ObjectPlace();
@@ -70,7 +70,10 @@ abstract class KeyWordLookUp extends ReadOperation {
   /** Goes on with the next step, by the map of this attempt. */
   abstract void goOn();
 
-  /** Handles a key of the group that was found: its object lies where the copy's objects begin. */
+  /**
+   * Handles a key that was found for the key word. Its object lies at the beginning of the copy's
+   * objects.
+   */
   abstract void found();
 
   /** Handles that entries were displaced while those of a stretch were READ. */
@@ -116,7 +119,8 @@ abstract class KeyWordLookUp extends ReadOperation {
   }
 
   /**
-   * Whether the root that was READ validates the entries; otherwise another attempt is under way.
+   * Whether the root that was READ shows that the entries are valid; if not, another attempt was
+   * begun.
    */
   final boolean isRootAsExpected() {
     if (copy.incarnation() != map.incarnation) {
@@ -316,12 +320,15 @@ abstract class KeyWordLookUp extends ReadOperation {
     }
   }
 
-  /** Concludes that an object was found, or that there are no more, if the premises still hold. */
+  /**
+   * Concludes that an object was found, or that there are no more objects, if the conditions for
+   * that still hold.
+   */
   private void conclude() {
     if (pending.met()) {
       confirming = true;
-      // Not a counter that another operation has seen: no word may have been judged since the first
-      // look-up of this one.
+      // The counter must be one that this operation has seen, and not another one: no word may have
+      // been judged since this operation's first look-up.
       long counter = counterAfter;
       beginLookUp(Step.POST_LOOK_UP);
       counterBefore = counter;
@@ -366,7 +373,9 @@ abstract class KeyWordLookUp extends ReadOperation {
     }
   }
 
-  /** Handles an object that failed its check. Most likely the word names another place by now. */
+  /**
+   * Handles an object that failed its check. Most likely the version word names another place now.
+   */
   private void onInvalid() {
     counts.invalidObjects++;
     int failures = group.fails(candidates[candidate], map);

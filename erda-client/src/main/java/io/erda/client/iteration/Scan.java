@@ -17,13 +17,13 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * An iteration over all keys, one-sided; each run of the operation moves it to the next key, or to
- * its end. For its promise and the proof see {@code docs/decisions/2026-11-23-iterating.md}.
+ * its end. For its guarantees and their proof see {@code docs/decisions/2026-11-23-iterating.md}.
  *
  * <p>It takes stretches of home buckets, in the order of {@link ScanOrder}. Of each stretch it
  * READs the whole neighbourhoods, in the old table and then in the new one, and then the root. The
  * entries are valid when the structure counter was even and the same before and after, as for a
  * {@code Get} that finds no match: then every key that was present all the time is among the
- * entries. Then it READs their objects, many at a time, and gives their keys.
+ * entries. Then it READs their objects, many at a time, and returns their keys.
  *
  * <p>When an entry's object is gone or longer than the READ, when a key word was found twice, or
  * when puts announce first and the word is pending, the key word is looked up separately: {@link
@@ -33,9 +33,9 @@ public final class Scan extends KeyWordLookUp {
   /** Stands for the length of a key when there are no more keys. */
   public static final int END = -1;
 
-  // The iteration. This state outlives a run, a connection and a server.
+  // The state of the iteration. It outlives a run, a connection and a server.
 
-  /** Null before the iteration has seen the first map. */
+  /** The order of the iteration; null before the iteration has the first map. */
   private ScanOrder order;
 
   private boolean endsWithStretch;
@@ -45,16 +45,16 @@ public final class Scan extends KeyWordLookUp {
   /** The region map with which {@link #entries} were READ. */
   private RegionMap entriesMap;
 
-  /** Whether the map was refreshed because its table was smaller than an earlier one. */
+  /** Whether the map was refreshed because its table was smaller than an earlier table. */
   private boolean askedForMap;
 
   /** Whether {@link #entries} are those of the current stretch of {@link #order}. */
   private boolean inStretch;
 
-  /** Objects that were READ and whose keys are still to be given, and key words to be looked up. */
+  /** Objects that were READ and whose keys are not returned yet, and key words to be looked up. */
   private final ScanBatch batch = new ScanBatch();
 
-  // The key that was given last.
+  // The place of the object whose key was returned last.
   private int objectAt;
 
   /** Bytes of the key, or {@link #END}. */
@@ -86,12 +86,18 @@ public final class Scan extends KeyWordLookUp {
     keyLength = 0;
   }
 
-  /** How far the iteration is; null when it has not begun. */
+  /**
+   * Returns the order, which holds the progress of the iteration; null when the iteration has not
+   * begun.
+   */
   public ScanOrder order() {
     return order;
   }
 
-  /** Moves to the next key if it has been READ already. Returns false when {@link #begin} must. */
+  /**
+   * Moves to the next key if its object was already READ. Returns false when {@link #begin} must do
+   * that.
+   */
   public boolean runNow() {
     if (!batch.hasFound()) {
       return false;
@@ -188,8 +194,8 @@ public final class Scan extends KeyWordLookUp {
   }
 
   /**
-   * READs the entries. None of these READs reports success: that of the root, posted after them,
-   * stands for all.
+   * READs the entries. These READs do not report their success; the READ of the root, which is
+   * posted after them, reports for all.
    */
   private void postTable() {
     int ofTable = order.ranges(map.buckets);
@@ -346,7 +352,7 @@ public final class Scan extends KeyWordLookUp {
     return lost.readable() && step.isReading();
   }
 
-  // What was found.
+  // The results.
 
   /** The current key. */
   public MemorySegment key() {

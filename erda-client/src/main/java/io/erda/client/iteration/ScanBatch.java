@@ -14,8 +14,8 @@ import io.erda.rdma.QueuePair;
 import io.erda.rdma.Work;
 
 /**
- * The objects of the next entries of a stretch, which a {@link Scan} READs at a time: their places,
- * which of them are whole, and which key words must be looked up separately.
+ * The objects of the next entries of a stretch, which a {@link Scan} READs together: their places,
+ * which objects are whole, and which key words must be looked up separately.
  */
 final class ScanBatch {
   private static final int OBJECTS_MAX = 32;
@@ -42,7 +42,7 @@ final class ScanBatch {
   private int lookUpCount;
   private int newLookUps;
 
-  /** The places in the copy of objects whose keys are still to be given. */
+  /** The places in the copy of objects whose keys are not returned yet. */
   private final int[] found = new int[OBJECTS_MAX];
 
   private int foundCount;
@@ -128,9 +128,9 @@ final class ScanBatch {
   }
 
   /**
-   * Posts the remaining READs; the last one's completion stands for all.
+   * Posts the remaining READs. Only the last one reports its completion, when all are complete.
    *
-   * @return false when the queue pair is full: call it again
+   * @return false when the queue pair is full; then call it again
    */
   boolean post(QueuePair queuePair, long workId, MemoryRegion into) {
     for (; posted < size; posted++) {
@@ -191,7 +191,9 @@ final class ScanBatch {
     return foundTold < foundCount;
   }
 
-  /** Where the next object lies whose key is to be given. REQUIRES: {@link #hasFound}. */
+  /**
+   * Returns the place of the next object whose key is to be returned. REQUIRES: {@link #hasFound}.
+   */
   int takeFound() {
     return found[foundTold++];
   }

@@ -11,8 +11,8 @@ import io.erda.rdma.MemoryRegion;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The memory of an iteration: its copies of the root, the tables and the log. It trusts only these,
- * to which no other thread stores.
+ * The memory of an iteration: its copies of the root, the tables and the log. It uses only these
+ * copies, to which no other thread stores.
  *
  * <p>Layout: {@code root 64 | entries 65536 | objects}. The objects' part grows for a longer
  * object. The memory is made when the first iteration begins and kept for the next one.
@@ -66,7 +66,7 @@ final class ScanCopy {
    * key with a key word.
    *
    * @param fetched bytes that were READ
-   * @return its bytes, without padding; 0 when it is no such object
+   * @return its length in bytes without padding; 0 when it is no such object
    */
   int wholeBytes(int at, int fetched, int positionMix, long keyWord, KeyHash hash, int heads) {
     int bytes = checksum.validBytes(at, fetched, positionMix);

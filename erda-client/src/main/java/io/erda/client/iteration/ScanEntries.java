@@ -33,7 +33,7 @@ final class ScanEntries {
   private int mask;
   private int size;
 
-  /** Knows which key words were taken already. */
+  /** The order, which knows the key words that were already taken. */
   private ScanOrder order;
 
   /**

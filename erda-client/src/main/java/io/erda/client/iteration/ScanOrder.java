@@ -10,8 +10,8 @@ import io.erda.hashtable.Neighbourhood;
  * buckets, as far apart as the old table was long.
  *
  * <p>A table that was halved has fewer buckets than the base. Then the order begins anew with that
- * table as its base, so that the rest costs no more than the current table; and it remembers which
- * keys were {@link #isTaken taken}, a condition on the tag alone.
+ * table as its base, so that the remaining keys cost no more than one pass over the current table.
+ * The order remembers which keys were {@link #isTaken taken}, by a condition on the tag.
  *
  * <p>The keys are taken by <em>stretches</em>: {@link #count} home buckets from {@link #first} on,
  * modulo {@link #modulus}. In a table of n buckets a stretch is n / modulus <em>ranges</em> of
@@ -24,10 +24,10 @@ import io.erda.hashtable.Neighbourhood;
  * twice.
  */
 public final class ScanOrder {
-  /** Entries that the READs of one stretch fetch at most. */
+  /** The most entries that the READs of one stretch fetch. */
   static final int SLOTS_MAX = 4096;
 
-  /** READs for one stretch at most, in one table or in two. */
+  /** The most READs for one stretch, in one table or in two. */
   static final int RANGES_MAX = 64;
 
   private static final int PADDING = Neighbourhood.ENTRIES - 1;
@@ -67,10 +67,10 @@ public final class ScanOrder {
   }
 
   /**
-   * How far an iteration came while the table had one base: all buckets below {@code bucket} were
-   * taken, and the parts of that bucket below {@code part}.
+   * The progress of an iteration with one base: all buckets below {@code bucket} were taken, and
+   * the parts of that bucket below {@code part}.
    *
-   * @param before how far it came with earlier bases; null when there were none
+   * @param before the progress with earlier bases; null when there were none
    */
   private record Taken(long base, long bucket, int level, long part, Taken before) {
     boolean has(long keyWord) {
@@ -99,7 +99,7 @@ public final class ScanOrder {
   }
 
   /**
-   * Whether the order can go on as it is. Otherwise {@link #take} begins it anew.
+   * Whether the order can continue with these tables. Otherwise {@link #take} begins it anew.
    *
    * @param buckets of the table
    * @param nextBuckets of the table that it is being resized into; 0: none

@@ -10,9 +10,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
 /**
- * One operation in flight, reused for the next. A state machine: {@code step} says what it waits
- * for; completions, responses and the turns of the client advance it. A step that can't be done at
- * once (queue full, no connection) is tried again in a later turn.
+ * One operation in flight; the object is reused for later operations. It is a state machine: {@code
+ * step} is the event that it waits for, and completions, responses and the turns of the client
+ * advance it. A step that can't be done at once (queue full, no connection) is tried again in a
+ * later turn.
  */
 public abstract class Operation {
   /** After how many lost connections an operation still goes on. */
@@ -22,18 +23,21 @@ public abstract class Operation {
   protected final Connections connections;
   private final Outcomes outcomes;
 
-  /** The number of its request's place in every session. */
+  /** The message slot that this operation's request uses in every session. */
   public final int slot;
 
   public Step step = Step.IDLE;
 
-  /** A post was refused because a queue was full; {@link #resume()} posts again. */
+  /** Whether a post was refused because a queue was full; {@link #resume()} posts again. */
   public boolean stalled;
 
   public long token;
   public ErdaException error;
 
-  /** Meaningful once {@link #stamped}: the clock is read only for operations that wait. */
+  /**
+   * The time at which the operation times out; valid only once {@link #stamped}. An operation that
+   * ends at once gets none, so that it costs no reading of the clock.
+   */
   public long deadlineNs;
 
   public boolean stamped;
@@ -49,8 +53,8 @@ public abstract class Operation {
   public boolean patient;
 
   /**
-   * The number of attempts to connect when the operation began to wait: their failures do not end
-   * it.
+   * The number of attempts to connect when the operation began to wait. An attempt that had begun
+   * by then does not end the operation when it fails.
    */
   public long attemptsBefore;
 
@@ -58,7 +62,8 @@ public abstract class Operation {
   private int sessionsLost;
 
   /**
-   * Why the operation does not go on with another connection: it timed out. Null while it has not.
+   * The message of the time-out, because of which the operation does not go on with another
+   * connection; null before the time-out.
    */
   private String tooLate;
 
@@ -77,7 +82,7 @@ public abstract class Operation {
   /** Starts over with the current connection. */
   public abstract void restart();
 
-  /** Goes on where a post was refused. */
+  /** Goes on at the post that was refused. */
   public abstract void resume();
 
   /**
@@ -87,7 +92,7 @@ public abstract class Operation {
   public abstract void onResponse(
       int type, int result, MemorySegment memory, long base, int length);
 
-  /** Whether a request of this operation was posted that may take effect. */
+  /** Whether this operation has posted a request that may take effect. */
   public boolean published() {
     return false;
   }
@@ -97,26 +102,29 @@ public abstract class Operation {
     return published();
   }
 
-  /** Whether the operation is decided when a server has finished with its request. */
+  /**
+   * Whether the operation is decided once the server has finished with its request: it took effect,
+   * or never will.
+   */
   protected boolean isDecidedByItsRequest() {
     return true;
   }
 
-  /** Whether a session whose server is gone suffices for what this operation waits for. */
+  /** Whether the operation can finish its current step with a session whose server is gone. */
   protected boolean outlives(Session lost) {
     return false;
   }
 
   /**
-   * Called when the operation has ended, before its outcome is told; {@link #error} says how it
-   * ended.
+   * Called when the operation has ended, before its outcome is passed on; {@link #error} is its
+   * exception, or null.
    */
   protected void onEnded() {}
 
   /** Names the operation in messages. */
   public abstract String describe();
 
-  /** Tells the outcome to the handler. */
+  /** Passes the outcome to the handler. */
   protected abstract void deliver(OperationHandler handler);
 
   public final boolean active() {
@@ -243,7 +251,10 @@ public abstract class Operation {
     }
   }
 
-  /** The file that could not be reached last, and why, in brackets; empty when none is known. */
+  /**
+   * Returns, in brackets, the file that could not be opened last and the reason; empty when there
+   * is none.
+   */
   public static String unreached(QueuePair queuePair) {
     String why = queuePair.unreached();
     return why.isEmpty() ? "" : " (" + why + ")";

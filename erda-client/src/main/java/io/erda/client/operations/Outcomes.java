@@ -4,10 +4,10 @@ import io.erda.client.OperationHandler;
 import java.lang.reflect.UndeclaredThrowableException;
 
 /**
- * Counts the operations in flight, and holds those of an asynchronous client that have ended and
- * whose outcome the handler was not told yet. Each is told once, in the order in which they ended,
- * and only between two steps of the client: so the client's state is consistent whatever the
- * handler does, submits or throws.
+ * Counts the operations in flight, and holds the operations of an asynchronous client that have
+ * ended and whose outcome the handler has not received yet. The handler receives each outcome once,
+ * in the order in which the operations ended, and only between two steps of the client. So the
+ * client's state is consistent when the handler submits operations or throws.
  */
 public final class Outcomes {
   /** Null for a blocking client, which examines its operations itself. */
@@ -19,14 +19,15 @@ public final class Outcomes {
   private int first;
   private int count;
 
-  /** Operations that have begun and whose end was not told. */
+  /** The number of operations that have begun and whose outcome was not passed on. */
   private int active;
 
-  /** Whether some have begun since the last {@link #takeBegun}. */
+  /** Whether operations have begun since the last {@link #takeBegun}. */
   private boolean begun;
 
   /**
-   * What handlers threw since {@link #rethrow}: the first exception, with the others suppressed.
+   * The first exception of a handler since {@link #rethrow}, with later ones suppressed; null when
+   * there was none.
    */
   private Throwable thrown;
 
@@ -42,9 +43,9 @@ public final class Outcomes {
     return active;
   }
 
-  /** Whether operations are active beside one that has just ended. */
+  /** Whether operations are active besides one that has just ended. */
   public boolean othersActive() {
-    // A blocking client does not count the ended one any more.
+    // A blocking client no longer counts the operation that has just ended.
     return active > (handler == null ? 0 : 1);
   }
 
@@ -84,11 +85,11 @@ public final class Outcomes {
   }
 
   /**
-   * Tells the handler of all operations that have ended so far. An operation that the handler
-   * submits meanwhile is told in the next call, so that a handler that always submits can't keep
-   * this from returning.
+   * Passes the outcomes of all operations that have ended so far to the handler. The outcome of an
+   * operation that the handler submits during this call is passed on in the next call, so that a
+   * handler that always submits can't keep this call from returning.
    *
-   * @return how many operations were told
+   * @return how many outcomes were passed on
    */
   public int tell() {
     int now = count;
@@ -124,13 +125,13 @@ public final class Outcomes {
     }
   }
 
-  /** Throws what handlers threw, if any did. */
+  /** Throws the exception of a handler, if there was one. */
   public void rethrow() {
     Throwable e = thrown;
     thrown = null;
     switch (e) {
       case null -> {
-        // No handler threw.
+        // No handler has thrown an exception.
       }
       case RuntimeException unchecked -> throw unchecked;
       case Error error -> throw error;

@@ -15,8 +15,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Asks the server for its figures, page by page, optionally after asking it to clean. Allocates;
- * not for hot paths.
+ * Requests the server's figures, page by page, optionally after a request to clean. Allocates
+ * memory; not for hot paths.
  */
 public final class StatsQuery extends Operation {
   private static final int FIGURES_MAX = 65536;

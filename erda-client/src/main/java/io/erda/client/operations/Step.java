@@ -3,8 +3,8 @@ package io.erda.client.operations;
 import io.erda.client.connections.Connections;
 
 /**
- * What an {@link Operation} waits for. In a step {@code POST_…} a message, READ or WRITE could not
- * be posted yet, because a queue was full: {@link Operation#resume} posts it.
+ * The event that an {@link Operation} waits for. In a step {@code POST_…} a message, READ or WRITE
+ * could not be posted yet, because a queue was full: {@link Operation#resume} posts it.
  */
 public enum Step {
   /** The slot is free. */
@@ -48,7 +48,7 @@ public enum Step {
   POST_RESOLVE,
   RESOLVING,
 
-  // Puts and deletes: the end of earlier ones of their key, and a place in the log.
+  // Puts and deletes: waits for earlier operations on the same key, and for a place in the log.
   /** The end of an earlier put of the same key. */
   WAIT_TURN,
 

@@ -1,8 +1,8 @@
 /**
- * What every operation of a client is: its steps, its time-out, its place among those that are
- * under way, and how its outcome reaches whoever asked.
+ * The common parts of a client's operations: their steps, their time-outs, the operations that are
+ * under way, and the delivery of outcomes to the caller.
  *
- * <p>Read {@code Operation} first. {@code Step} names the steps of all operations, and {@code
- * Outcomes} tells each of them once, never from within a submission.
+ * <p>Read {@code Operation} first. {@code Step} names the steps of all operations. {@code Outcomes}
+ * delivers each outcome once, never from within a submission.
  */
 package io.erda.client.operations;

@@ -29,18 +29,21 @@ import java.lang.foreign.MemorySegment;
  * of its key, in one of two ways, by the store's put mode.
  *
  * <ul>
- *   <li><b>Published last</b> (design, "A put"): the object is WRITTEN, PUBLISH is SENT behind it,
- *       and the server's response ends the put. It takes one round trip while the lease lasts, and
- *       none where the server is in this process and can take the object at once.
- *   <li><b>Announced first</b> (Erda paper, section 3.3): the server is told of the place and
- *       stores it in the key's word; then the object is WRITTEN, and the put has taken effect when
- *       it is whole. A READ behind the WRITE ends when the WRITE has landed. Both must have
- *       succeeded on a connection that the server had not closed: it closes it before it takes a
- *       version back. The server tests a condition when the place is announced; until the put is
- *       decided it takes no other put of the key.
+ *   <li><b>Published last</b> (design, "A put"): the client WRITEs the object, SENDs a PUBLISH
+ *       behind it, and the server's response ends the put. This takes one round trip while the
+ *       lease has room, and none when the server is in this process and can take the object at
+ *       once.
+ *   <li><b>Announced first</b> (Erda paper, section 3.3): the client announces the place to the
+ *       server, which stores it in the key's version word. Then the client WRITEs the object, and
+ *       the put has taken effect when the object is whole. A READ behind the WRITE ends when the
+ *       WRITE has landed. Both must succeed on a connection that the server has not closed, because
+ *       the server closes the connection before it takes a version back. The server checks a
+ *       condition when the place is announced, and takes no other put of the key until the put is
+ *       decided.
  * </ul>
  *
- * <p>A delete for which the log has no room asks the server to empty the entry instead (ERASE).
+ * <p>When the log has no room for a delete, the client requests that the server empties the entry
+ * instead (ERASE).
  *
  * <p>A put is not repeated once a PUBLISH, an ERASE, or the WRITE of an announced object was
  * posted: if the connection ends then, the outcome is unknown. A place that the server refused had
@@ -51,7 +54,10 @@ public final class Put extends Operation {
   private static final int REWRITES_MAX = 8;
   private static final int INVALID_MAX = 1;
 
-  /** Pauses before a delete without space asks again while a put of its key is undecided. */
+  /**
+   * The pause before a delete without space is requested again while a put of its key is undecided,
+   * in nanoseconds.
+   */
   private static final long UNDECIDED_PAUSE_NS = 100_000;
 
   private final PutOrder turns;
@@ -68,7 +74,7 @@ public final class Put extends Operation {
   /** Whether the key of a delete had a value. */
   public boolean existed;
 
-  /** Grows with every submission of the client. */
+  /** The number of this submission, which grows with every submission of the client. */
   long order;
 
   private int head;
@@ -92,7 +98,9 @@ public final class Put extends Operation {
   private int rewrites;
   private int invalid;
 
-  /** Why a WRITE of this operation could not be begun; SUCCESS when none was refused. */
+  /**
+   * The status of a WRITE of this operation that could not be begun; SUCCESS when there was none.
+   */
   private int writeRefused;
 
   public Put(
@@ -105,7 +113,7 @@ public final class Put extends Operation {
   /**
    * Builds the object. REQUIRES: the lengths are in range. {@code value} is null for a delete.
    *
-   * @throws InternalError when memory of the caller's is not there
+   * @throws InternalError when a page of the caller's memory is missing
    */
   public void build(MemorySegment key, MemorySegment value) {
     object.build(key, value);
@@ -172,9 +180,9 @@ public final class Put extends Operation {
   // A place in the log.
 
   /**
-   * Takes space of the lease, or waits for one. Places of a lease are published in their order,
-   * because the server takes none below one that was published: a put that came later waits for one
-   * that has its place and could not be posted.
+   * Takes space of the lease, or waits for a lease. Places of a lease are published in ascending
+   * order, because the server accepts no place below one that was published. So a later put waits
+   * while an earlier put has its place but could not be posted.
    */
   private void takePlace() {
     placeOrder = NO_PLACE;
@@ -209,7 +217,10 @@ public final class Put extends Operation {
     }
   }
 
-  /** Whether the server was not told yet of {@code other}, whose place precedes this put's. */
+  /**
+   * Whether the place of {@code other} precedes the place of this put, and {@code other} was not
+   * posted yet.
+   */
   boolean follows(Put other) {
     return other.stalled
         && other.isUnposted()
@@ -218,7 +229,7 @@ public final class Put extends Operation {
         && other.session == session;
   }
 
-  /** Whether the object has a place in the log of which the server was not told yet. */
+  /** Whether the object has a place in the log that was not posted to the server yet. */
   private boolean isUnposted() {
     return step == Step.POST_WRITE || step == Step.POST_PUBLISH || step == Step.POST_ANNOUNCE;
   }
@@ -230,7 +241,10 @@ public final class Put extends Operation {
     }
   }
 
-  /** The server has no room for {@code asked} bytes: whoever waits for less asks again. */
+  /**
+   * The server has no room for {@code asked} bytes. A put that waits for less space requests it
+   * again.
+   */
   void onLeaseRefused(Session of, int ofHead, int asked, int result) {
     if (awaitsLease(of, ofHead)) {
       if (object.padded < asked) {
@@ -246,7 +260,7 @@ public final class Put extends Operation {
   }
 
   private void onNoRoom(int result) {
-    // ERASE knows no condition.
+    // An ERASE can't have a condition.
     boolean withoutSpace =
         result == Result.LOG_FULL
             || result == Result.DISK_FULL
@@ -260,7 +274,7 @@ public final class Put extends Operation {
     }
   }
 
-  /** Tells the lease that the server knows of the place. */
+  /** Notes in the lease that the place was posted to the server. */
   private void placed() {
     session.leases.placed(head, object.padded);
   }
@@ -286,10 +300,10 @@ public final class Put extends Operation {
     takePlace();
   }
 
-  // What is posted.
+  // Posting.
 
   /**
-   * Publishes the object without a message, where that can be done now.
+   * Publishes the object without a message, if that is possible now.
    *
    * @return false when nothing was done
    */
@@ -313,7 +327,8 @@ public final class Put extends Operation {
       }
       case LocalPublisher.FAILED -> fail(Refusals.failed(describe(), line.failure(), line.cause()));
       default -> {
-        // It took effect, whatever becomes of the lease.
+        // The put has taken effect. The lease is updated afterwards, so that an error there does
+        // not change the outcome.
         Leases leases = session.leases;
         done(outcome == LocalPublisher.REPLACED);
         leases.placed(head, object.padded);
@@ -361,7 +376,7 @@ public final class Put extends Operation {
       return;
     }
     step = Step.PUBLISHED;
-    // After the publish, because the server works on it meanwhile.
+    // This follows the PUBLISH, so that the server already works on the request at the same time.
     placed();
   }
 
@@ -430,7 +445,7 @@ public final class Put extends Operation {
     }
   }
 
-  // What comes back.
+  // Responses and completions.
 
   @Override
   public void onResponse(int type, int result, MemorySegment message, long base, int length) {
@@ -482,7 +497,8 @@ public final class Put extends Operation {
     if (writeRefused != Status.SUCCESS) {
       failUnwritten();
     } else if (++invalid > INVALID_MAX && !session.queuePair.unreached().isEmpty()) {
-      // It was not written, so the server could not find it.
+      // The device could not open the region's file, so the object was never written and the server
+      // could not find it.
       writeRefused = Status.REMOTE_ACCESS;
       failUnwritten();
     } else if (invalid > INVALID_MAX) {
@@ -516,13 +532,14 @@ public final class Put extends Operation {
     }
   }
 
-  /** The WRITE was refused, because the key to WRITE with is none any more. */
+  /** Handles a WRITE that was refused because its remote key was revoked. */
   private void onPlaceRevoked() {
     if (announces) {
-      // The server revokes no announced place, so the device is ending, and the outcome unknown.
+      // The server revokes no key while an announced place is undecided. So the device is ending,
+      // and the outcome is unknown.
       session.fail("a WRITE to a place that was announced was refused");
     } else {
-      // The server still decides: it publishes only a whole object.
+      // The server's answer still decides, because the server publishes only a whole object.
       dropLease();
     }
   }
@@ -530,7 +547,7 @@ public final class Put extends Operation {
   /** A READ of this operation completed. */
   public void onRead(long ofSerial) {
     if (ofSerial != serial || step != Step.READING_ROOT || !session.ready()) {
-      // When the connection ended, onSessionLost decides what becomes of the put.
+      // When the connection has ended, onSessionLost decides the outcome of the put.
       return;
     }
     long incarnation = Root.incarnation(object.memory, object.rootAt());
@@ -551,13 +568,13 @@ public final class Put extends Operation {
     }
   }
 
-  /** It has taken effect. */
+  /** Ends the put, which has taken effect. */
   private void done(boolean keyExisted) {
     existed = keyExisted;
     finish();
   }
 
-  /** The WRITE could not be begun. */
+  /** Ends the put, whose WRITE could not be begun. */
   private void failUnwritten() {
     if (writeRefused == Status.NO_SPACE) {
       fail(
@@ -576,7 +593,7 @@ public final class Put extends Operation {
                 + "; the key is untouched"));
   }
 
-  // What is known of it when its connection ends.
+  // The state of the put when its connection ends.
 
   @Override
   public boolean published() {
@@ -594,7 +611,10 @@ public final class Put extends Operation {
     };
   }
 
-  /** The WRITE decides an announced put, and may land until the server notices the end. */
+  /**
+   * An announced put is decided by its WRITE, which may land until the server notices the end of
+   * the connection.
+   */
   @Override
   protected boolean isDecidedByItsRequest() {
     return switch (step) {

@@ -16,11 +16,11 @@ import io.erda.rdma.MemoryRegion;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The object of a put or a delete, built once in registered memory of its own, and the condition of
- * the put. The memory is used again for the next put of the slot.
+ * The object of a put or a delete, built once in separate registered memory, and the condition of
+ * the put. The memory is reused for the next put of the slot.
  */
 final class PutObject {
-  /** Where the object lies in its memory. */
+  /** The offset of the object in its memory. */
   static final int AT = 0;
 
   private static final int CAPACITY_MIN = 4096;
@@ -50,7 +50,7 @@ final class PutObject {
   /** The condition of the put: 0 for none, or one of {@link Message}'s flags. */
   int condition;
 
-  /** Length and hash of the value that the key has to have, if it has to have one. */
+  /** The length and hash of the expected value, if the put has one. */
   private int expectedLength;
 
   private long expectedLow;
@@ -68,7 +68,7 @@ final class PutObject {
   /**
    * Builds the object. REQUIRES: the lengths are in range. {@code value} is null for a delete.
    *
-   * @throws InternalError when memory of the caller's is not there
+   * @throws InternalError when a page of the caller's memory is missing
    */
   void build(MemorySegment key, MemorySegment value) {
     keyLength = (int) key.byteSize();
@@ -78,11 +78,11 @@ final class PutObject {
     keyWord = 0;
     bytes = ObjectLayout.bytes(keyLength, valueLength);
     ensureCapacity(ObjectLayout.padded(bytes));
-    // A position mix of 0: the checksum of a position is this one xor its mix (ObjectLayout), and
-    // the position is not known yet.
+    // The position is not known yet, so the position mix is 0. The checksum for a position is this
+    // checksum xor the mix of the position (ObjectLayout).
     padded = writer.write(AT, key, 0, keyLength, value, 0, valueLength, delete, 0);
     crc = ObjectLayout.checksum(memory, AT);
-    // Key and value may be mapped from a file of the caller's.
+    // Key and value may lie in a file that the caller has mapped.
     faults.surface();
   }
 
@@ -103,7 +103,7 @@ final class PutObject {
     faults.surface();
   }
 
-  /** Mixes the place that it gets into its checksum. */
+  /** Mixes the object's place into its checksum. */
   void placeAt(int head, int generation, int offset) {
     ObjectLayout.putChecksum(
         memory, AT, crc ^ ObjectChecksum.positionMix(head, generation, offset));
@@ -125,7 +125,7 @@ final class PutObject {
     return condition | (delete ? Message.FLAG_DELETE : 0);
   }
 
-  /** Stores length and hash of the value that the key has to have into a request. */
+  /** Stores the length and hash of the expected value into a request. */
   void putExpected(MemorySegment message, long lengthAt) {
     long hash = lengthAt + 2 * Integer.BYTES;
     Message.putInt(message, lengthAt, expectedLength);
@@ -142,8 +142,8 @@ final class PutObject {
   }
 
   /**
-   * Where there is room in {@link #memory} for a copy of the root, which no object overlaps: a READ
-   * into it may still land when the next object is being built.
+   * Returns the offset in {@link #memory} of the space for a copy of the root. No object overlaps
+   * this space, because a READ into it may still land when the next object is being built.
    */
   long rootAt() {
     return capacity;
@@ -166,7 +166,8 @@ final class PutObject {
     memory = own.segment;
     region = own.region;
     writer = new ObjectWriter(memory);
-    // Last: an Error on the way here, a full heap for example, leaves no buffer that is half made.
+    // This comes last, so that an Error before it, of a full heap for example, leaves no half-made
+    // buffer.
     capacity = larger;
   }
 

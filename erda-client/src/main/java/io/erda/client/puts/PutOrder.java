@@ -5,9 +5,9 @@ import io.erda.client.operations.Outcomes;
 import io.erda.client.operations.Step;
 
 /**
- * The order among the puts and deletes of one client. Those of one key happen in the order of
- * submission: the later one waits. Those that have places in one lease are posted in the order of
- * the places, because the server takes none below one that was published.
+ * The order of the puts and deletes of one client. Operations on one key are done in the order of
+ * submission: a later one waits for the earlier one. Operations with places in one lease are posted
+ * in the order of the places, because the server accepts no place below one that was published.
  */
 public final class PutOrder {
   private final Outcomes outcomes;
@@ -19,7 +19,7 @@ public final class PutOrder {
     this.outcomes = outcomes;
   }
 
-  /** Sets all puts of the client, those that were set before among them. */
+  /** Sets all puts of the client, including those that were set before. */
   public void set(Put[] all) {
     puts = all;
   }
@@ -38,12 +38,12 @@ public final class PutOrder {
     return null;
   }
 
-  /** The number of the put that is submitted, or takes its place, now. */
+  /** Returns the next number, for a put that is submitted or takes its place. */
   long next() {
     return ++last;
   }
 
-  /** Whether nothing but this put of the client is under way. */
+  /** Whether only one operation of the client is under way. */
   boolean isAlone() {
     return outcomes.active() == 1;
   }
@@ -72,7 +72,7 @@ public final class PutOrder {
     return false;
   }
 
-  /** A put ended: those that waited for it go on. */
+  /** Called when a put ended. Puts that waited for it go on. */
   void giveTurn() {
     if (outcomes.othersActive() && !closed) {
       for (Put put : puts) {
@@ -90,14 +90,17 @@ public final class PutOrder {
     }
   }
 
-  /** The server has no room for {@code asked} bytes. Who waits for less asks again. */
+  /**
+   * The server has no room for {@code asked} bytes. A put that waits for less space requests it
+   * again.
+   */
   public void onLeaseRefused(Session of, int head, int asked, int result) {
     for (Put put : puts) {
       put.onLeaseRefused(of, head, asked, result);
     }
   }
 
-  /** The client is being closed: no put goes on any more. */
+  /** Notes that the client is being closed. From then on no put goes on. */
   public void close() {
     closed = true;
   }

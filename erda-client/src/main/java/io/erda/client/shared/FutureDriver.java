@@ -11,29 +11,34 @@ import io.erda.protocol.JvmErrors;
 import io.erda.rdma.Poller;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 
 /**
  * The thread of an {@code ErdaFutures}: takes over the submitted operations, runs them on an {@link
  * ErdaAsyncClient}, which it owns, and completes the futures.
  *
  * <p><b>Inbox.</b> A submitting thread adds to the inbox, then checks whether this thread sleeps,
- * and wakes it; this thread stores that it sleeps, then checks the inbox. So one of the two sees
- * the other.
+ * and if so wakes it. This thread first stores that it sleeps, then checks the inbox. So at least
+ * one of the two threads notices the other.
  *
  * <p><b>Closing.</b> A submitting thread adds to the inbox, then checks whether it was closed, and
  * if so tries to take its operation out again; this thread closes the inbox, then empties it. An
  * operation is taken out once, so it is either completed or refused.
  */
 public final class FutureDriver {
-  /** A sleep is bounded, as in a blocking call. */
+  /** The longest sleep, in nanoseconds; bounded for the same reason as in a blocking call. */
   private static final long SLEEP_NS = 100_000_000;
+
+  /** How long the thread tries to complete all futures at its end while the heap is exhausted. */
+  private static final long END_PATIENCE_NS = TimeUnit.SECONDS.toNanos(10);
+
+  private static final long END_PAUSE_NS = 10_000_000;
 
   /** How often a closing thread checks whether the JVM is ending. */
   private static final long LOOK_MS = 50;
@@ -52,10 +57,13 @@ public final class FutureDriver {
   /** Whether the thread was asked to end. */
   private volatile boolean closing;
 
-  /** Whether nothing can be submitted any more: the thread ends when nothing is pending. */
+  /**
+   * Whether no operation can be submitted any more. Then the thread ends when no operation is
+   * pending.
+   */
   private volatile boolean abandoned;
 
-  /** Whether nothing more is taken out of the inbox. */
+  /** Whether the driver's thread takes no more operations out of the inbox. */
   private volatile boolean inboxClosed;
 
   /** The error that ended the thread; null when the client was closed. */
@@ -73,10 +81,11 @@ public final class FutureDriver {
   private final int[] freeTokens = new int[begun.length];
   private int free;
 
-  /** Completes the futures of operations that have ended; run between two steps. */
-  private List<Runnable> outcomes = new ArrayList<>();
-
-  private List<Runnable> telling = new ArrayList<>();
+  // A list of the operations that have ended. Their futures are completed between two steps.
+  // Nothing
+  // is allocated for it, so that an exhausted heap loses no operation.
+  private FutureOperation firstEnded;
+  private FutureOperation lastEnded;
 
   /** Operations that dependents submitted in this thread, and that have not ended. */
   private int own;
@@ -173,6 +182,7 @@ public final class FutureDriver {
       operation.failed(
           new ErdaException.Unavailable(
               own + " operations of the client's own thread are pending: nothing was sent"));
+      operation.complete();
       return false;
     }
     if (room.tryAcquire()) {
@@ -192,6 +202,7 @@ public final class FutureDriver {
                 + " operations are pending, and none ended within "
                 + TimeUnit.NANOSECONDS.toMillis(waitNs)
                 + " ms: nothing was sent"));
+    operation.complete();
     return false;
   }
 
@@ -214,8 +225,12 @@ public final class FutureDriver {
     }
   }
 
-  /** Removes an operation from the pending ones. */
+  /** Removes an operation from the pending ones, once. */
   private void leave(FutureOperation operation) {
+    if (operation.left) {
+      return;
+    }
+    operation.left = true;
     pending.decrementAndGet();
     if (operation.own) {
       own--;
@@ -285,7 +300,11 @@ public final class FutureDriver {
       failure = e;
     } finally {
       closing = true;
-      end();
+      try {
+        end();
+      } finally {
+        ended.countDown();
+      }
     }
   }
 
@@ -314,9 +333,10 @@ public final class FutureDriver {
 
   private int takeInbox() {
     int taken = 0;
-    for (FutureOperation each = inbox.poll(); each != null; each = inbox.poll()) {
+    for (FutureOperation each = inbox.peek(); each != null; each = inbox.peek()) {
       each.sinceNs = Devices.CLOCK.getAsLong();
       queues.add(each);
+      inbox.remove();
       taken++;
     }
     return taken;
@@ -327,9 +347,9 @@ public final class FutureDriver {
     int count = 0;
     for (FutureOperation next = queues.next(gets); next != null; next = queues.next(gets)) {
       if (next.future().isDone()) {
-        // The operation was cancelled.
+        // The operation was cancelled before it began.
         queues.taken(gets);
-        over(next, () -> {});
+        over(next);
       } else if (Devices.CLOCK.getAsLong() - next.sinceNs > waitNs) {
         giveUp(next, gets);
       } else if (free == 0 || !submit(next, gets)) {
@@ -345,15 +365,13 @@ public final class FutureDriver {
    * answer would otherwise hold it for the time-outs of all operations before it.
    */
   private void giveUp(FutureOperation next, boolean gets) {
+    next.failed(
+        new ErdaException.Unavailable(
+            "waited "
+                + TimeUnit.NANOSECONDS.toMillis(waitNs)
+                + " ms behind other operations: nothing was sent"));
     queues.taken(gets);
-    over(
-        next,
-        () ->
-            next.failed(
-                new ErdaException.Unavailable(
-                    "waited "
-                        + TimeUnit.NANOSECONDS.toMillis(waitNs)
-                        + " ms behind other operations: nothing was sent")));
+    over(next);
   }
 
   /** Returns false when the pipeline is full. */
@@ -366,7 +384,8 @@ public final class FutureDriver {
     } catch (ErdaException e) {
       free(token);
       queues.taken(gets);
-      over(next, () -> next.failed(e));
+      next.failed(e);
+      over(next);
       return true;
     } catch (RuntimeException | Error e) {
       // The client may have taken the operation; if so, it tells its end when it is closed now.
@@ -389,36 +408,69 @@ public final class FutureDriver {
   }
 
   /** Ends an operation: others of its key may begin, and its future is completed soon. */
-  private void over(FutureOperation operation, Runnable outcome) {
+  private void over(FutureOperation operation) {
+    append(operation);
     queues.ended(operation);
-    outcomes.add(() -> {
-      // Make room first: a dependent of this future may submit the next operation.
-      leave(operation);
-      outcome.run();
-    });
+  }
+
+  private void append(FutureOperation operation) {
+    if (firstEnded == null) {
+      firstEnded = operation;
+    } else {
+      lastEnded.next = operation;
+    }
+    lastEnded = operation;
   }
 
   /**
-   * Completes futures, outside of every call of the client, because a dependent may do anything.
-   * Operations that end meanwhile are told in the next turn.
+   * Completes futures. This is done outside of all calls of the client, because a dependent may do
+   * anything. Futures of operations that end during this call, and those that an exhausted heap
+   * keeps from being completed, are completed in the next turn.
    */
   private int tell() {
-    List<Runnable> now = outcomes;
-    outcomes = telling;
-    telling = now;
-    int count = now.size();
-    for (Runnable each : now) {
-      try {
-        each.run();
-      } catch (Throwable e) {
-        // A future stores what its dependents throw; this is a stack overflow or an exhausted heap.
-        thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
+    int count = 0;
+    FutureOperation each = firstEnded;
+    firstEnded = null;
+    lastEnded = null;
+    while (each != null) {
+      FutureOperation following = each.next;
+      each.next = null;
+      // Make room first: a dependent of this future may submit the next operation.
+      leave(each);
+      if (complete(each)) {
+        count++;
+      } else {
+        append(each);
       }
+      each = following;
     }
-    now.clear();
     return count;
   }
 
+  private boolean complete(FutureOperation operation) {
+    try {
+      operation.complete();
+      return true;
+    } catch (Throwable e) {
+      // A future stores the exceptions of its dependents, so this is an Error of the future itself,
+      // such as a stack overflow or an exhausted heap.
+      report(e);
+      return operation.future().isDone();
+    }
+  }
+
+  private void report(Throwable e) {
+    try {
+      thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
+    } catch (Throwable again) {
+      // The heap may have no room for the report either.
+    }
+  }
+
+  /**
+   * Closes the client, and completes all futures. An exhausted heap may have ended this thread, and
+   * may still be exhausted, so what fails is tried again for a while.
+   */
   private void end() {
     inboxClosed = true;
     try {
@@ -426,44 +478,61 @@ public final class FutureDriver {
     } catch (Throwable e) {
       failure = failure == null ? e : failure;
     }
+    long beganNs = Devices.CLOCK.getAsLong();
+    boolean done = false;
+    while (!done) {
+      try {
+        failTheRest();
+        tell();
+        done = firstEnded == null;
+      } catch (Throwable e) {
+        report(e);
+      }
+      if (!done) {
+        done = Devices.CLOCK.getAsLong() - beganNs > END_PATIENCE_NS;
+        LockSupport.parkNanos(this, END_PAUSE_NS);
+      }
+    }
+  }
+
+  private void failTheRest() {
     ErdaException never =
         new ErdaException.Unavailable(
             failure == null
                 ? "the client was closed before this was sent"
                 : "the client ended before this was sent: " + failure);
-    List<FutureOperation> left = queues.drain();
-    for (FutureOperation each : begun) {
+    Consumer<FutureOperation> fail =
+        each -> {
+          each.failed(never);
+          append(each);
+        };
+    queues.drain(fail);
+    for (int token = 0; token < begun.length; token++) {
+      FutureOperation each = begun[token];
       if (each != null) {
-        left.add(each);
+        begun[token] = null;
+        fail.accept(each);
       }
     }
     for (FutureOperation each = inbox.poll(); each != null; each = inbox.poll()) {
-      left.add(each);
+      fail.accept(each);
     }
-    for (FutureOperation each : left) {
-      outcomes.add(() -> {
-        leave(each);
-        each.failed(never);
-      });
-    }
-    // Wakes the threads that wait for room, to find the client closed.
-    room.release(Integer.MAX_VALUE / 2);
-    tell();
-    ended.countDown();
+    // Wakes the threads that wait for room, so that they find the client closed.
+    room.release(Math.max(0, Integer.MAX_VALUE / 2 - room.availablePermits()));
   }
 
-  /** Is told how the client's operations end; the token is the index in {@link #begun}. */
+  /** Receives the outcomes of the client's operations. The token is the index in {@link #begun}. */
   private final class Handler implements OperationHandler {
     @Override
     public void onGet(long token, MemorySegment memory, long offset, long length) {
       FutureOperation operation = free((int) token);
       try {
-        byte[] value =
-            length < 0 ? null : memory.asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE);
-        over(operation, () -> operation.got(value));
+        operation.got(
+            length < 0 ? null : memory.asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE));
       } catch (OutOfMemoryError e) {
-        over(operation, () -> operation.failed(e));
+        operation.failed(e);
       }
+      over(operation);
     }
 
     @Override
@@ -474,7 +543,8 @@ public final class FutureDriver {
     @Override
     public void onDelete(long token, boolean existed) {
       FutureOperation operation = free((int) token);
-      over(operation, () -> operation.done(existed));
+      operation.done(existed);
+      over(operation);
     }
 
     @Override
@@ -485,7 +555,8 @@ public final class FutureDriver {
     @Override
     public void onError(long token, ErdaException error) {
       FutureOperation operation = free((int) token);
-      over(operation, () -> operation.failed(error));
+      operation.failed(error);
+      over(operation);
     }
   }
 }

@@ -9,14 +9,29 @@ import java.util.concurrent.CompletableFuture;
 public abstract sealed class FutureOperation {
   final byte[] key;
 
+  /** The key as a hash key, made by the submitting thread. */
+  final Key hashKey;
+
   /** Whether the client's own thread submitted it. */
   boolean own;
 
-  /** When the client's thread took the operation over, by {@code Devices.CLOCK}. */
+  /** The time at which the client's thread took over the operation, by {@code Devices.CLOCK}. */
   long sinceNs;
+
+  /** The next operation of the list in which ended operations wait for their futures. */
+  FutureOperation next;
+
+  /** Whether it no longer counts as pending. */
+  boolean left;
+
+  // How it ended.
+  private byte[] value;
+  private boolean yes;
+  private Throwable why;
 
   private FutureOperation(byte[] key) {
     this.key = key;
+    this.hashKey = new Key(key);
   }
 
   /** The future that the submitting caller holds. */
@@ -33,24 +48,39 @@ public abstract sealed class FutureOperation {
     return false;
   }
 
-  /** Completes the future of a get. REQUIRES: the operation is a get. */
-  void got(byte[] value) {
-    throw new IllegalStateException("not a get");
+  /** Notes that a get ended, and the value; null when the key has none. */
+  final void got(byte[] found) {
+    value = found;
   }
 
   /**
-   * Completes the future of any other operation.
+   * Notes that any other operation ended.
    *
-   * @param yes for a delete: whether there was a value; for a conditional operation: whether the
+   * @param said for a delete, whether the key had a value; for a conditional operation, whether the
    *     condition held
    */
-  void done(boolean yes) {
-    throw new IllegalStateException("a get");
+  final void done(boolean said) {
+    yes = said;
   }
 
-  final void failed(Throwable why) {
-    future().completeExceptionally(why);
+  /** Notes that the operation failed. */
+  final void failed(Throwable because) {
+    why = because;
   }
+
+  /**
+   * Completes the future, unless it is completed. An exhausted heap may keep it from that; then it
+   * can be called again.
+   */
+  final void complete() {
+    if (why != null) {
+      future().completeExceptionally(why);
+    } else {
+      complete(value, yes);
+    }
+  }
+
+  abstract void complete(byte[] found, boolean said);
 
   /** A key as a hash key. */
   static final class Key {
@@ -97,8 +127,8 @@ public abstract sealed class FutureOperation {
     }
 
     @Override
-    void got(byte[] value) {
-      future.complete(value);
+    void complete(byte[] found, boolean said) {
+      future.complete(found);
     }
   }
 
@@ -123,7 +153,7 @@ public abstract sealed class FutureOperation {
     }
 
     @Override
-    void done(boolean existed) {
+    void complete(byte[] found, boolean said) {
       future.complete(null);
     }
   }
@@ -147,7 +177,7 @@ public abstract sealed class FutureOperation {
     }
 
     @Override
-    void done(boolean existed) {
+    void complete(byte[] found, boolean existed) {
       future.complete(existed);
     }
   }
@@ -189,7 +219,7 @@ public abstract sealed class FutureOperation {
     }
 
     @Override
-    void done(boolean held) {
+    void complete(byte[] found, boolean held) {
       future.complete(held);
     }
   }

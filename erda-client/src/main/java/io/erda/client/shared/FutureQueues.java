@@ -1,18 +1,16 @@
 package io.erda.client.shared;
 
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 
 /**
- * The operations of {@code ErdaFutures} that its own thread has taken over, ordered by key. One
- * thread.
+ * The operations of {@code ErdaFutures} that its thread has taken over, ordered by key. One thread.
  *
  * <p>For one key either gets are under way together, or puts and deletes, whose order the client
- * keeps; the first operation of the other kind, and all behind it, wait until those have ended.
- * Operations that may begin wait for room in the pipeline, gets and puts in separate queues,
+ * keeps. The first operation of the other kind, and all operations after it, wait until these have
+ * ended. Operations that may begin wait for room in the pipeline, gets and puts in separate queues,
  * because their room is separate.
  */
 final class FutureQueues {
@@ -32,9 +30,9 @@ final class FutureQueues {
   private final ArrayDeque<FutureOperation> gets = new ArrayDeque<>();
   private final ArrayDeque<FutureOperation> puts = new ArrayDeque<>();
 
-  /** Adds an operation. */
+  /** Adds an operation. When an exhausted heap keeps it from that, the operation is not added. */
   void add(FutureOperation operation) {
-    OfKey queue = keys.computeIfAbsent(new FutureOperation.Key(operation.key), key -> new OfKey());
+    OfKey queue = keys.computeIfAbsent(operation.hashKey, key -> new OfKey());
     if (queue.running == 0) {
       queue.gets = operation.isGet();
     }
@@ -46,8 +44,8 @@ final class FutureQueues {
   }
 
   private void run(OfKey queue, FutureOperation operation) {
-    queue.running++;
     row(operation.isGet()).add(operation);
+    queue.running++;
   }
 
   private ArrayDeque<FutureOperation> row(boolean ofGets) {
@@ -72,29 +70,34 @@ final class FutureQueues {
    * begin.
    */
   void ended(FutureOperation operation) {
-    FutureOperation.Key key = new FutureOperation.Key(operation.key);
-    OfKey queue = keys.get(key);
+    OfKey queue = keys.get(operation.hashKey);
     if (--queue.running > 0) {
       return;
     }
     if (queue.waiting.isEmpty()) {
-      keys.remove(key);
+      keys.remove(operation.hashKey);
       return;
     }
     queue.gets = queue.waiting.peek().isGet();
     while (!queue.waiting.isEmpty() && queue.waiting.peek().isGet() == queue.gets) {
-      run(queue, queue.waiting.remove());
+      run(queue, queue.waiting.peek());
+      queue.waiting.remove();
     }
   }
 
-  /** Removes all operations that have not begun. */
-  List<FutureOperation> drain() {
-    List<FutureOperation> all = new ArrayList<>(gets);
-    all.addAll(puts);
-    keys.values().forEach(queue -> all.addAll(queue.waiting));
-    gets.clear();
-    puts.clear();
+  /** Removes all operations that have not begun, and passes each to {@code taker}. */
+  void drain(Consumer<FutureOperation> taker) {
+    drain(gets, taker);
+    drain(puts, taker);
+    for (OfKey each : keys.values()) {
+      drain(each.waiting, taker);
+    }
     keys.clear();
-    return all;
+  }
+
+  private static void drain(ArrayDeque<FutureOperation> some, Consumer<FutureOperation> taker) {
+    for (FutureOperation each = some.poll(); each != null; each = some.poll()) {
+      taker.accept(each);
+    }
   }
 }

@@ -6,8 +6,9 @@ import io.erda.client.operations.KeyText;
 import java.util.Objects;
 
 /**
- * Keys and values of an {@code ErdaMap} as bytes, and back. An exception of a serializer that reads
- * becomes an {@link UndecodableException}; one of a serializer that writes is passed to the caller.
+ * Keys and values of an {@code ErdaMap} as bytes, and back. An exception that a serializer throws
+ * when it decodes becomes an {@link UndecodableException}; one that it throws when it encodes is
+ * passed to the caller.
  */
 public final class MapBytes<K, V> {
   private final Serializer<K> keys;

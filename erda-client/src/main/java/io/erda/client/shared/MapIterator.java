@@ -9,8 +9,8 @@ import java.util.NoSuchElementException;
 import java.util.function.Function;
 
 /**
- * An iterator of a view of an {@code ErdaMap}. When {@link #next()} can't decode an entry, that is
- * still the current entry: it may be removed, and the next call skips it.
+ * An iterator of a view of an {@code ErdaMap}. When {@link #next()} can't decode an entry, this
+ * entry is still the current one: it may be removed, and the next call skips it.
  */
 public abstract class MapIterator<T> implements Iterator<T> {
   /**
@@ -68,10 +68,10 @@ public abstract class MapIterator<T> implements Iterator<T> {
   }
 
   /**
-   * Goes over entries. The values of some keys are fetched at once, first of one and then of ever
-   * more, so that the first entry costs little; keys that are gone by then are skipped. After a
-   * failure the next call reads the values again, key by key, and skips a key whose value is
-   * damaged.
+   * An iterator over entries. It fetches the values of several keys at once, first of one key and
+   * then of more and more, so that the first entry costs little. Keys that have lost their value by
+   * then are skipped. After a failure the next call reads the values again, key by key, and skips a
+   * key whose value is damaged.
    */
   public static final class OfEntries<K, V, T> extends MapIterator<T> {
     /** How many values are fetched at once. */
@@ -93,7 +93,7 @@ public abstract class MapIterator<T> implements Iterator<T> {
     private MapEntry<K, V> last;
 
     /**
-     * @param shown makes what is returned of an entry
+     * @param shown makes the returned object from an entry
      */
     public OfEntries(MapStore store, MapBytes<K, V> bytes, Function<MapEntry<K, V>, T> shown) {
       this.store = store;

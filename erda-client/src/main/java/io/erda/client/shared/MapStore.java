@@ -5,8 +5,8 @@ import java.util.List;
 
 /**
  * The operations of a store that {@code ErdaMap} needs; {@link PoolStore} implements them. Each
- * method is one atomic step on one key, except those that take several. Any thread may call any of
- * them; errors are those of {@code ErdaClient}.
+ * method is one atomic step on one key, except the methods with several keys. Any thread may call
+ * any method; errors are those of {@code ErdaClient}.
  */
 public interface MapStore {
   /** The identity of the store: equal for two objects of one store. */
@@ -21,7 +21,7 @@ public interface MapStore {
   /** Stores a value, replacing any other. */
   void put(byte[] key, byte[] value);
 
-  /** Stores several values, each under the key at its place. */
+  /** Stores several values, each under the key with the same index. */
   void putAll(List<byte[]> keys, List<byte[]> values);
 
   /** Stores a value if the key has none. Returns whether it did. */
@@ -30,15 +30,15 @@ public interface MapStore {
   /** Replaces a value if it is the expected one. Returns whether it did. */
   boolean compareAndSet(byte[] key, byte[] expected, byte[] value);
 
-  /** Removes a key whatever its value is. Returns whether it had one. */
+  /** Removes a key with any value. Returns whether it had one. */
   boolean delete(byte[] key);
 
   /** Removes a key if it has the expected value. Returns whether it did. */
   boolean compareAndDelete(byte[] key, byte[] expected);
 
   /**
-   * All keys: each that is there from the beginning of the iteration to its end exactly once,
-   * others at most once. The iterator is for one thread.
+   * Returns an iterator over all keys. It returns each key that exists from the beginning of the
+   * iteration to its end exactly once, and other keys at most once. The iterator is for one thread.
    */
   Iterator<byte[]> keys();
 }

@@ -14,8 +14,8 @@ import java.util.function.IntFunction;
 import java.util.function.Predicate;
 
 /**
- * A view of an {@code ErdaMap}. It removes in bulk as its iterator does: only entries that still
- * are as they were read. The result tells whether it did remove any.
+ * A view of an {@code ErdaMap}. Its bulk removals work as its iterator does: they remove only
+ * entries that are still as they were read. The result tells whether any entry was removed.
  *
  * <p>Its spliterator is late-binding and does not know its size: entries may be added and removed
  * while a stream is under way.
@@ -99,7 +99,7 @@ public abstract class MapView<K, V, T> extends AbstractCollection<T> {
   }
 
   /**
-   * Reads everything once; the inherited method would read everything twice, first for the size.
+   * Reads the store once. The inherited method would read it twice, the first time for the size.
    */
   @Override
   public Object[] toArray() {
@@ -146,8 +146,7 @@ public abstract class MapView<K, V, T> extends AbstractCollection<T> {
     }
 
     /**
-     * Takes one step for each of the others, which are read once, and not one for each key of the
-     * store.
+     * Does one step for each element of {@code others}, and not one step for each key of the store.
      */
     @Override
     public boolean removeAll(Collection<?> others) {

@@ -14,10 +14,11 @@ import java.util.function.Predicate;
  * The places of a pool's clients, each taken by one thread at a time. No word of memory is shared
  * by all threads: a thread first tries the place that it had last, where it is probably alone.
  *
- * <p><b>Waiting.</b> A thread that finds no place tries again for a millisecond, in which most
- * calls end; then it queues. A place that is given back goes to the first thread in the queue, if
- * there is one. The giving thread frees the place, then checks the queue; a waiting thread queues,
- * then checks the places: one of the two sees the other.
+ * <p><b>Waiting.</b> A thread that finds no free place tries again for a millisecond, in which most
+ * calls end; then it enters the queue. A place that is given back goes to the first thread in the
+ * queue, if there is one. A thread that gives back a place first frees the place and then checks
+ * the queue. A waiting thread first enters the queue and then checks the places. So at least one of
+ * the two notices the other.
  */
 public final class PoolSlots {
   /** A place, and its client. */
@@ -29,7 +30,8 @@ public final class PoolSlots {
     private volatile boolean taken;
 
     /**
-     * Null until it is opened. Stored by the thread that has the place; any thread may close it.
+     * The client; null until it is opened. Only the thread that has taken the place stores it; any
+     * thread may close the client.
      */
     public volatile ErdaClient client;
 
@@ -44,8 +46,6 @@ public final class PoolSlots {
 
   /** A thread in the queue. */
   private static final class Waiter {
-    private static final Slot GONE = new Slot(-1);
-
     final Thread thread = Thread.currentThread();
 
     /** The slot that the waiting thread was given; {@link #GONE} when it no longer waits. */
@@ -69,6 +69,9 @@ public final class PoolSlots {
       return GIVEN.compareAndSet(this, null, GONE) ? null : given;
     }
   }
+
+  /** Stands for a slot that a thread, which no longer waits, can't be given. */
+  private static final Slot GONE = new Slot(-1);
 
   private static final VarHandle TAKEN;
   private static final VarHandle GIVEN;
@@ -143,10 +146,11 @@ public final class PoolSlots {
   }
 
   /**
-   * Takes a place: one with a client if there is one, else one where a client may be opened.
+   * Takes a place: one with a client if such a place is free, otherwise one in which a client may
+   * be opened.
    *
    * @param beganNs when the caller began to wait; {@link #NOW} for a wait that begins now
-   * @throws ErdaException.Unavailable when none was free in time
+   * @throws ErdaException.Unavailable when no place was free in time
    * @throws IllegalStateException when the pool is closed
    */
   public Slot take(long beganNs) {
@@ -191,7 +195,9 @@ public final class PoolSlots {
     return null;
   }
 
-  /** When a wait began: now, unless it began before. */
+  /**
+   * Returns the time at which a wait began: {@code beganNs}, or the present time for {@link #NOW}.
+   */
   public long began(long beganNs) {
     return beganNs == NOW ? nanoTime.getAsLong() : beganNs;
   }
@@ -215,9 +221,10 @@ public final class PoolSlots {
 
   private Slot standInLine(int from, long beganNs) {
     Waiter self = new Waiter();
-    line.add(self);
     boolean interrupted = false;
+    boolean leaves = false;
     try {
+      line.add(self);
       // A place may have been freed before this thread queued: the first in the queue gets it.
       serve(look(from));
       while (self.given == null && !closed) {
@@ -225,18 +232,24 @@ public final class PoolSlots {
         if (leftNs <= 0) {
           break;
         }
-        // The number of usable places may grow again without a place being given back.
+        // More places may become usable although no place is given back, so the sleep is bounded.
         LockSupport.parkNanos(this, makesDo ? Math.min(leftNs, MAKE_DO_NS) : leftNs);
         interrupted |= Thread.interrupted();
         if (self.given == null) {
           serve(look(from));
         }
       }
+      leaves = true;
       Slot given = self.leave();
       if (given != null) {
         return given;
       }
     } finally {
+      if (!leaves) {
+        // An Error, a stack overflow for example: a slot that the thread was given must not be
+        // lost.
+        serve(self.leave());
+      }
       line.remove(self);
       if (interrupted) {
         Thread.currentThread().interrupt();
@@ -271,7 +284,7 @@ public final class PoolSlots {
     serve(slot);
   }
 
-  // Connections that the server has no room for.
+  // Handling of connections for which the server has no room.
 
   /**
    * Notes that the server had no room for the client of a taken place. Returns whether other

@@ -20,8 +20,8 @@ public final class PoolStore implements MapStore {
   }
 
   /**
-   * The store's identity; the pool itself before its first connection, which every other method
-   * makes.
+   * Returns the identity of the store; the pool itself before its first connection. Every other
+   * method makes that connection.
    */
   @Override
   public Object identity() {

@@ -7,15 +7,15 @@ import java.util.Objects;
 import java.util.function.Supplier;
 
 /**
- * The store of an {@code ErdaMap}, which refuses changes that a function makes to the key that it
- * computes. Otherwise the map would take the function's own change for another thread's and call
+ * Wraps the store of an {@code ErdaMap}, and refuses changes that a function makes to the key that
+ * it computes. Otherwise the map would take the function's own change for another thread's and call
  * the function again, for ever.
  *
  * <p>The keys that a thread computes are bound to the thread while the function runs, for all maps
  * and pools of the same store.
  */
 public final class UpdateGuard implements MapStore {
-  /** A key that a function is computing, and the enclosing function's. */
+  /** A key that a function is computing, and the update of the enclosing function. */
   private record Update(Object store, byte[] key, Update outer) {}
 
   private static final ScopedValue<Update> INNERMOST = ScopedValue.newInstance();

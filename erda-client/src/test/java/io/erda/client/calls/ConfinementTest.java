@@ -29,7 +29,7 @@ import java.util.function.LongConsumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Which thread may call a client, and how it is closed during a call. */
+/** Tests which thread may call a client, and how a client is closed during a call. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ConfinementTest {
   /** Longer in virtual time than a test may take. */

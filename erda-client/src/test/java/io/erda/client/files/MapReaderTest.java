@@ -23,7 +23,7 @@ class MapReaderTest {
 
   private SteppedFiles files = new SteppedFiles();
 
-  /** What a server does: each change before the epoch that tells of it. */
+  /** The steps of a server: each change comes before the epoch that announces it. */
   private List<Runnable> script() {
     List<Runnable> steps = new ArrayList<>();
     steps.add(() -> files.link(1, LINKED, 1, 2));
@@ -42,7 +42,7 @@ class MapReaderTest {
     return steps;
   }
 
-  /** Whatever the words of its epoch need is in the map. */
+  /** Requires that the map has all regions and tables that the words of its epoch need. */
   private static void requireEnough(StoreSnapshot map, String how) {
     long epoch = map.epoch();
     StoreTables tables = map.superblock().tables();
@@ -107,7 +107,7 @@ class MapReaderTest {
   void norIsOneOfAnotherStartOfTheMachine() {
     files.root(Root.BOOT_OFFSET, SteppedFiles.BOOT + 1);
     assertEquals(Status.UNRECOVERED, status());
-    // What programs left that did not store it.
+    // A store of a program that did not store the boot.
     files.root(Root.BOOT_OFFSET, 0);
     assertEquals(Status.UNRECOVERED, status());
   }

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a queue pair does that only reads. */
+/** Tests a queue pair that only reads. */
 class ReadOnlyDeviceTest {
   private static final int LINKED = 0xA5;
   private static final int RETIRED = 0x5A;
@@ -120,7 +120,10 @@ class ReadOnlyDeviceTest {
     assertEquals(77, local.memory().get(LONG, 0));
   }
 
-  /** The file of a region becomes another one's while it is READ: the link word says so first. */
+  /**
+   * The file of a region is reused for another region during a READ. The link word shows that
+   * first.
+   */
   @Test
   void whatIsReadOfAFileThatIsUsedAgainIsRefused() {
     long key = regionKey();
@@ -207,7 +210,7 @@ class ReadOnlyDeviceTest {
     assertTrue(device.readsOnly());
   }
 
-  /** A map that can't be told now is told later. */
+  /** A request for a map that can't be read now is answered later. */
   @Test
   void aRequestWaitsForAMapThatStays() {
     long[] epoch = {1};

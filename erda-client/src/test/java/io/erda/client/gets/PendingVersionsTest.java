@@ -21,8 +21,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * What readers make of pending words in a store whose puts announce first, and of what is done to
- * such a word while they look at it.
+ * Tests how readers treat pending words in a store whose puts announce first, and changes of such a
+ * word while a reader examines it.
  */
 class PendingVersionsTest {
   private static final byte[] KEY = "key".getBytes(UTF_8);
@@ -30,7 +30,7 @@ class PendingVersionsTest {
   private static final byte[] NEW = "new".getBytes(UTF_8);
   private static final byte[] NEWER = "newer".getBytes(UTF_8);
 
-  /** All that READ values. Each says what it finds, or null. */
+  /** All operations that READ values. Each returns the value that it finds, or null. */
   enum Reader {
     GET {
       @Override
@@ -160,7 +160,7 @@ class PendingVersionsTest {
     assertEquals(null, reader.find(erda));
   }
 
-  /** And the server is told. */
+  /** The client also reports the word to the server. */
   @ParameterizedTest
   @EnumSource
   void whatIsNotWholeDoesNotCount(Reader reader) {
@@ -214,7 +214,7 @@ class PendingVersionsTest {
     assertEquals("new", reader.find(erda));
   }
 
-  /** What a fenced writer completes behind the judgement never was a value. */
+  /** An object that a fenced writer completes after the judgement never was a value. */
   @ParameterizedTest
   @EnumSource
   void whatIsCompletedBehindAJudgementDoesNotCount(Reader reader) {
@@ -272,7 +272,7 @@ class PendingVersionsTest {
     assertEquals("old", reader.find(erda));
   }
 
-  /** A put that came between the two looks: what is told was true between them, or later. */
+  /** A put takes effect between the two look-ups. The result was right between them, or later. */
   @ParameterizedTest
   @EnumSource
   void aPutThatIsDoneMeanwhileIsSeen(Reader reader) {

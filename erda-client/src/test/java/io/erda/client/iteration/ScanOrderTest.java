@@ -9,7 +9,7 @@ import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.RepetitionInfo;
 import org.junit.jupiter.api.Test;
 
-/** Each tag is in one stretch, however the table grows and shrinks meanwhile. */
+/** Each tag is in exactly one stretch, even if the table grows and shrinks during the iteration. */
 class ScanOrderTest {
   private static final int TAGS = 1 << 16;
 

@@ -18,8 +18,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Every figure that a server tells, in one place: {@code ./erda stats}, {@code docs/stats.md} and
- * the OpenMetrics endpoint take names, kinds and units from here. A server tells no other figures;
+ * The catalogue of every figure that a server has: {@code ./erda stats}, {@code docs/stats.md} and
+ * the OpenMetrics endpoint take names, kinds and units from it. A server has no other figures;
  * {@code StatsPageTest} checks that.
  */
 public final class FigureCatalogue {
@@ -55,7 +55,7 @@ public final class FigureCatalogue {
 
   private FigureCatalogue() {}
 
-  /** All groups, in the order in which people read them. */
+  /** Returns all groups, in the order of the pages. */
   public static List<Group> groups() {
     return GROUPS;
   }

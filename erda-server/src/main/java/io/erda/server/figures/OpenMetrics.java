@@ -14,9 +14,10 @@ import java.util.function.BiConsumer;
 /**
  * Figures as text for monitoring: OpenMetrics (version 1.0.0 of the specification), and the format
  * of Prometheus before that (version 0.0.4), which has the same samples, fewer types and no units.
- * Names follow from those of the catalogue: {@code log.bytes.used} is {@code erda_log_used_bytes},
- * times are seconds, percent and permille are ratios, a counter's sample ends with {@code _total},
- * and the placeholders of a name are labels. A negative value, which means unknown, has no sample.
+ * Names are derived from those of the catalogue: {@code log.bytes.used} is {@code
+ * erda_log_used_bytes}, times are seconds, percent and permille are ratios, a counter's sample ends
+ * with {@code _total}, and the placeholders of a name are labels. A negative value, which means
+ * unknown, has no sample.
  */
 public final class OpenMetrics {
   /** The content type of a response with {@link #text}. */
@@ -38,7 +39,7 @@ public final class OpenMetrics {
   }
 
   /**
-   * The same in the format of version 0.0.4, for tools that don't know OpenMetrics.
+   * Returns the text in the format of version 0.0.4, for tools that don't know OpenMetrics.
    *
    * @param told values by name, as a server tells them
    */

@@ -13,8 +13,8 @@ import java.util.stream.Stream;
 /**
  * One figure of a server, or a family of them. Immutable.
  *
- * <p>A part of the name in capitals stands for a number or a word: {@code
- * region.HEAD.REGION.live.permille} is a family, and {@code region.0.3.live.permille} one of its
+ * <p>A part of the name in capitals is a placeholder for a number or a word: {@code
+ * region.HEAD.REGION.live.permille} is a family, and {@code region.0.3.live.permille} is one of its
  * members.
  *
  * @param name parts with dots between them
@@ -25,11 +25,11 @@ import java.util.stream.Stream;
 public record StatsFigure(String name, Kind kind, Unit unit, String meaning) {
   /** How a value may change. */
   public enum Kind {
-    /** It grows from 0, and starts again at 0 with the server. */
+    /** The value grows from 0, and starts again at 0 when the server is started. */
     COUNTER,
-    /** It goes up and down; a negative value means unknown or none. */
+    /** The value goes up and down; a negative value means unknown or none. */
     GAUGE,
-    /** It is a text, which is part of the name after a {@code =}; the value is 1. */
+    /** The figure is a text, which is part of the name after a {@code =}; the value is 1. */
     TEXT
   }
 
@@ -75,8 +75,9 @@ public record StatsFigure(String name, Kind kind, Unit unit, String meaning) {
   }
 
   /**
-   * The values of the placeholders in {@code told}, a name that a server tells: by placeholder, in
-   * lower case; for a text, by the last part of the name. Null when the name is not of this figure.
+   * Returns the values of the placeholders in {@code told}, a name from a server. The keys are the
+   * placeholders in lower case; for a text the key is the last part of the name. Returns null when
+   * the name does not belong to this figure.
    */
   public Map<String, String> labels(String told) {
     Matcher matcher = pattern().matcher(told);

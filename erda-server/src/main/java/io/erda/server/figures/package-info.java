@@ -1,8 +1,8 @@
 /**
- * What a server counts and measures: the catalogue of its figures, and the forms they come in.
+ * The figures that a server counts and measures: their catalogue, and their output formats.
  *
  * <p>A new figure begins with its line in {@code FigureCatalogue}: name, kind, unit, meaning.
- * {@code docs/stats.md} is written from it; {@code StatsPageTest} says how, and fails when a server
- * tells what the catalogue does not have.
+ * {@code StatsPageTest} writes {@code docs/stats.md} from it with {@code -Derda.write=true}, and
+ * fails when a server has a figure that is not in the catalogue.
  */
 package io.erda.server.figures;

@@ -14,11 +14,11 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /**
- * The region that is cleaned is told to be read before its objects are looked at: in a store larger
- * than memory the server would wait for the device at each of its pages.
+ * The kernel is told to read the region that is cleaned before its objects are loaded: in a store
+ * larger than memory the server would wait for the device at each of its pages.
  */
 final class CleaningReadsAheadTest {
-  /** How often the end of a memory was told to be read, by file. */
+  /** By file: how often the kernel was told to read the end of a memory. */
   private final Map<String, Integer> read = new HashMap<>();
 
   private final class Told extends ForwardingDirectory {

@@ -39,7 +39,7 @@ class EngineCrashTest {
     crashesEverywhere(promise, StoreHarness.TINY, 100);
   }
 
-  /** The table doubles four times meanwhile. */
+  /** The table doubles four times during the test. */
   @ParameterizedTest
   @EnumSource(Survives.class)
   void soItIsWhileTheTableGrows(Survives promise) {

@@ -57,7 +57,10 @@ class FailedStoreTest {
   private static final byte[] KEY = "key".getBytes(UTF_8);
   private static final byte[] VALUE = new byte[100];
 
-  /** Where a table says which entries a doubling moves; see the hash table's FORMAT.md. */
+  /**
+   * The offset of the stretch word, which names the entries that a doubling is moving; see the hash
+   * table's FORMAT.md.
+   */
   private static final long STRETCH_OFFSET = 128;
 
   private static final StoreGeometry STORE =
@@ -78,7 +81,7 @@ class FailedStoreTest {
   private StoreFailures.Listener toldOfFailures = StoreFailures.Listener.NONE;
   private long nowNs = 1;
 
-  /** Memories whose drain fails when it is told to, as msync(2) does of a device that broke. */
+  /** Returns memories whose drain fails on demand, as msync(2) does when a device is broken. */
   private MemoryDirectory directory() {
     return (MemoryDirectory)
         Proxy.newProxyInstance(
@@ -215,8 +218,9 @@ class FailedStoreTest {
   }
 
   /**
-   * Over shared memory the keys of what is registered stand in a file, and a store to that may find
-   * no room. Seen on a full btrfs: the map named a region without a key, so no client connected.
+   * Over shared memory the keys of registered memory are in a file, and a store to that file may
+   * find no room. Seen on a full btrfs: the map named a region without a key, so no client
+   * connected.
    */
   @Test
   void aRegionThatCouldNotBeRegistered() throws IOException {
@@ -231,7 +235,7 @@ class FailedStoreTest {
         });
   }
 
-  /** The same of the table that the entries would have been moved to. */
+  /** Tests the same for the table to which the entries would have been moved. */
   @Test
   void aTableThatCouldNotBeRegistered() throws IOException {
     requireReadsWhenNothingCanBeRegistered(
@@ -381,7 +385,9 @@ class FailedStoreTest {
     core.close();
   }
 
-  /** Whichever request comes first when the table's file fails: it is not acknowledged. */
+  /**
+   * The first request after the failure of the table's file is not acknowledged, whatever it is.
+   */
   @Test
   void aTableThatCanNotBeMadeDurable() throws IOException {
     for (int first : List.of(Message.PUBLISH, Message.ERASE, Message.END, 0)) {
@@ -406,7 +412,7 @@ class FailedStoreTest {
         default -> {
           // Without requests, the extents of an idle client end by themselves.
           nowNs += 2_000_000_000L;
-          // The first one hears that the answer was sent.
+          // The first step takes the completion of the answer.
           client.step();
           client.step();
         }

@@ -243,8 +243,9 @@ record FaultedStore(
   }
 
   /**
-   * Whether a store that was killed can't tell that a key fell back to what is read: the object
-   * that is read lies behind the newest one, or that one is not in the log any more.
+   * Whether it can't be detected in a killed store that a key fell back to an older value: the
+   * object of that value lies after the newest one, or the newest object is not in the log any
+   * more.
    */
   boolean excuses(String key, byte[] read) {
     if (stopped) {

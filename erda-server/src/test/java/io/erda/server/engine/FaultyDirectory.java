@@ -16,7 +16,7 @@ final class FaultyDirectory extends ForwardingDirectory {
   /** The names of the files that can't be removed. */
   Predicate<String> deleteFails = name -> false;
 
-  /** What a rename of a file to the name fails with; null where it does not. */
+  /** Returns the exception with which a rename to the name fails; null when it does not fail. */
   Function<String, IOException> renameFails = name -> null;
 
   FaultyDirectory(MemoryDirectory directory) {

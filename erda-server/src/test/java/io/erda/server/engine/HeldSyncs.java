@@ -7,7 +7,7 @@ import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Drains when it is told to. */
+/** Drains only on demand. */
 final class HeldSyncs implements Syncs {
   private final List<PersistentMemory> group = new ArrayList<>();
   private boolean underWay;

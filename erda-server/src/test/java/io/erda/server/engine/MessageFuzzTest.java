@@ -159,7 +159,7 @@ class MessageFuzzTest {
       Message.putInt(client.request(), 20, client.welcome().connectionEpoch());
     }
     if (random.nextInt(8) == 0) {
-      put(client); // so that something of its own is there to abuse
+      put(client); // so that the client has a lease that can be abused
       MemorySegment.copy(input, 0, client.request(), ValueLayout.JAVA_BYTE, 0, length);
     }
     if (client.disconnected) {

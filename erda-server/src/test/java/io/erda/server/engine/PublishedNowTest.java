@@ -33,7 +33,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a client of the server's process publishes without a message: {@link LocalPublisher}. */
+/**
+ * Tests publications without a message by a client in the server's process: {@link LocalPublisher}.
+ */
 class PublishedNowTest {
   private static final long SEED = Long.getLong("erda.seed", 20261124L);
   private static final byte[] KEY = "key".getBytes(StandardCharsets.UTF_8);
@@ -126,7 +128,7 @@ class PublishedNowTest {
     assertEquals(Result.OK, client.publish(leased, next, bytes, 0), "messages go on");
   }
 
-  /** A client that publishes without a look at the clock keeps its lease in use all the same. */
+  /** A client that publishes without reading the clock still keeps its lease in use. */
   @Test
   void aLeaseThatIsUsedWithoutAMessageDoesNotEnd() {
     RawClient client = connect();

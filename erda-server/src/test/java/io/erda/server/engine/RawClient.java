@@ -28,7 +28,8 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 
 /**
- * A peer that says what a test tells it to, right or wrong, and steps the server while it waits.
+ * A peer that sends the messages that a test wants, valid or not, and steps the server while it
+ * waits.
  */
 public final class RawClient {
   private static final int SLOTS = 16;
@@ -250,7 +251,7 @@ public final class RawClient {
     return response();
   }
 
-  /** The same without waiting for the answer. */
+  /** Announces without waiting for the answer. */
   public void announceIfLater(
       Leased leased, long place, byte[] key, int bytes, int flags, MemorySegment expected) {
     int length = buildAnnouncement(leased, place, key, bytes, flags);

@@ -121,7 +121,7 @@ record SingleFault(Kind kind, String file, String where, Map<String, byte[]> fil
     return new SingleFault(kind, name, where, files);
   }
 
-  /** Rather where something is said than in what is left empty. */
+  /** Chooses a place, preferably in bytes that are used and not in empty space. */
   private static int place(String name, byte[] bytes, Random random) {
     int at = random.nextInt(bytes.length);
     for (int i = 0; i < 20 && bytes[at] == 0 && !name.startsWith("region-"); i++) {

@@ -55,7 +55,10 @@ class SingleFaultsTest {
   private static final long STORES_SEED = 4711;
   private static final int NEW_KEYS = 20;
 
-  /** On a busy machine an answer may take long; a hang is told by the limit of a whole fault. */
+  /**
+   * The time-outs are long, because on a busy machine an answer may take long. A hang is detected
+   * by the time limit of the whole fault.
+   */
   private static final ClientOptions CLIENT =
       ClientOptions.DEFAULT
           .withConnectTimeout(Duration.ofMinutes(1))
@@ -69,7 +72,7 @@ class SingleFaultsTest {
           .withCapacityBytes(1 << 20)
           .withBuckets(64);
 
-  /** What became of a store with a fault, the worst that any key met. */
+  /** The result for a store with a fault: the worst result of any key. */
   private enum Outcome {
     /** Every key is right, and nothing was found. */
     RIGHT,
@@ -81,7 +84,7 @@ class SingleFaultsTest {
     SAID,
     /** A key is wrong, and verify named it in a finding. */
     FOUND,
-    /** A key is wrong, and verify found something whose key can't be told. */
+    /** The value of a key is wrong, and verify found damage whose key is unknown. */
     FOUND_WITHOUT_KEY,
     /** A key is wrong, and verify doubted it. */
     DOUBTED,
@@ -298,7 +301,7 @@ class SingleFaultsTest {
     }
   }
 
-  /** What a server that was killed leaves in {@code shm/}, by path. */
+  /** Returns the files that a killed server leaves in {@code shm/}, by path. */
   private Map<String, byte[]> shmFiles(FaultedStore store) throws IOException {
     Path data = write(directory.resolve("served"), store.files());
     Map<String, byte[]> files = new TreeMap<>();

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What the server does while a batch waits for a device. */
+/** Tests the server while a batch waits for a device. */
 class SlowDeviceTest {
   private static final byte[] KEY = "key".getBytes(StandardCharsets.UTF_8);
   private static final byte[] VALUE = "value".getBytes(StandardCharsets.UTF_8);
@@ -197,7 +197,7 @@ class SlowDeviceTest {
     assertTrue(syncs.awaited > 0);
   }
 
-  /** Found by the simulation: the cleaner had copied the version before meanwhile. */
+  /** Found by the simulation: in the meantime the cleaner had copied the previous version. */
   @Test
   void theVersionBeforeMayBeCopiedWhileAWordIsPending() {
     put(KEY, leased.place());
@@ -313,7 +313,7 @@ class SlowDeviceTest {
     assertFalse(directory.names().contains("stopped"));
   }
 
-  /** A stop in order leaves the record, or the test above looks for what never was. */
+  /** An orderly stop leaves the record; otherwise the test above would prove nothing. */
   @Test
   void aStoreWithoutFailuresIsStoppedInOrder() throws IOException {
     put(KEY, leased.place());
@@ -321,7 +321,7 @@ class SlowDeviceTest {
     assertTrue(directory.names().contains("stopped"));
   }
 
-  /** What a client that is gone had sent before is published, and the server goes on. */
+  /** Requests that a client had sent before it left are published, and the server goes on. */
   @Test
   void aConnectionIsClosedBehindWhatItHadSent() {
     putLater(client, leased, leased.place(), KEY);
@@ -437,7 +437,10 @@ class SlowDeviceTest {
     assertEquals(0, leftKeyWords());
   }
 
-  /** What was staged in the old table is no good, and that stays mapped while it is drained. */
+  /**
+   * Entries that were staged in the old table can't be used, and that table stays mapped while it
+   * is drained.
+   */
   @Test
   void theTableIsDoubledWhileKeyWordsAreMadeDurable() throws IOException {
     core.close();

@@ -143,7 +143,7 @@ class StoreFuzzTest {
         });
   }
 
-  /** So that what is behind a checksum is looked at, too. */
+  /** Corrects checksums, so that the bytes that they protect are examined, too. */
   private static void fixChecksums(String name, byte[] file) {
     if (name.equals(StoreFiles.SUPERBLOCK)) {
       putChecksum(file, 0, 116, 116);

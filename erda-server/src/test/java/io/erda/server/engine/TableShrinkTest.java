@@ -272,7 +272,10 @@ class TableShrinkTest {
     assertEquals(List.of(), store.findings());
   }
 
-  /** In a table that is all but empty doubling is no way out, and the message says which it is. */
+  /**
+   * In a nearly empty table doubling does not help, and the message distinguishes this case from a
+   * full table.
+   */
   @Test
   void aKeyTooManyForItsBucketIsToldApartFromAFullTable() {
     StoreHarness store = StoreHarness.open(new HeapDirectory(), new StoreGeometry(LOG, 1024));

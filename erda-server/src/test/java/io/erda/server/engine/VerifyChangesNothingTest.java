@@ -187,7 +187,7 @@ public class VerifyChangesNothingTest {
     return store;
   }
 
-  /** What a process leaves that is killed right before one of its stores. */
+  /** Makes the files of a process that is killed right before one of its stores. */
   private void killedAt(int step, StoreGeometry geometry) throws IOException {
     try (MappedDirectory directory = directory()) {
       StoreHarness store = StoreHarness.open(new CrashingDirectory(directory, step), geometry);

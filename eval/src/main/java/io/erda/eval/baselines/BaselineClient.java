@@ -23,7 +23,7 @@ import java.util.function.LongSupplier;
  * device.
  */
 public final class BaselineClient implements AutoCloseable {
-  /** Is told how operations end. May submit the next one. */
+  /** Receives the ends of operations. It may submit the next operation. */
   public interface Events {
     /**
      * A get ended.
@@ -458,7 +458,7 @@ public final class BaselineClient implements AutoCloseable {
     events.unknown(token, why);
   }
 
-  /** Ends the connection; the operation under way is told first. */
+  /** Ends the connection. The end of the operation under way is passed on first. */
   @Override
   public void close() {
     if (closed) {

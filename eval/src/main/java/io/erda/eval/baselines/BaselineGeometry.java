@@ -38,7 +38,7 @@ public record BaselineGeometry(long buckets, int logBytes, long slabBytes, int c
     return forObjects(objects, objectBytes, LOG_BYTES);
   }
 
-  /** The same, with a redo log of this many bytes. */
+  /** As {@link #forObjects(long, int)}, with a redo log of this many bytes. */
   public static BaselineGeometry forObjects(long objects, int objectBytes, int logBytes) {
     long buckets = Long.highestOneBit(Math.max(objects, 8) * 2 - 1) << 1;
     long slot = Slab.slotBytes(Slab.classOf(objectBytes + Slab.HEADER_BYTES));

@@ -24,9 +24,9 @@ import java.util.Optional;
  * Erda, with its own puts and with the paper's, beside Redo Logging and Read After Write with
  * objects of 1 KiB and one client: the same objects and the same keys, by one device, round after
  * round in one run. Processor time is that of all threads of the server, polling included; over
- * shared memory a shorter run behind it tells it apart from polling, and each time stands beside
- * the least that the operation can take. Of embedded stores, which are in this process, nothing is
- * expected.
+ * shared memory a shorter run behind it tells it apart from polling, and each time is shown beside
+ * the least time that the operation can take. Embedded stores, which are in this process, have no
+ * goals.
  */
 public final class BaselinesExperiment implements Experiment {
   private static final int VALUE_BYTES = 1024;
@@ -124,7 +124,7 @@ public final class BaselinesExperiment implements Experiment {
     return report;
   }
 
-  /** In a run of its own: looks at the clock slow the servers down. */
+  /** This is done in a separate run, because readings of the clock slow the servers down. */
   private void work(Context context, Dataset dataset, int operations, int rounds, Report report)
       throws InterruptedException {
     Figures figures = new Figures("load", "scheme");
@@ -211,9 +211,10 @@ public final class BaselinesExperiment implements Experiment {
   }
 
   /**
-   * Tells Erda beside another scheme, with what is expected of it beside a baseline that is served.
+   * Adds the figures of Erda relative to another scheme, with goals relative to a baseline that has
+   * servers.
    *
-   * @return its throughput
+   * @return the ratio of the throughputs
    */
   private Figure tellBeside(PaperWorkload workload, List<Series> series, Series other, Figures.Row row) {
     Series erda = series.getFirst();

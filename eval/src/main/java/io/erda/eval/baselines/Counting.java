@@ -1,6 +1,6 @@
 package io.erda.eval.baselines;
 
-/** What a server measures about itself, which slows it down. */
+/** The measurements that a server makes about itself, which slow it down. */
 public enum Counting {
   NOTHING,
 

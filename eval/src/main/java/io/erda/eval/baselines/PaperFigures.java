@@ -10,8 +10,9 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * What the Erda paper measured (§5, figures 14 to 25, and table 1), for people as it stands there,
- * and as ratios of Erda, which announces first there, and a baseline: its machines are not ours.
+ * The measurements of the Erda paper (§5, figures 14 to 25, and table 1): the paper's numbers for
+ * people, and ratios of Erda to a baseline, because the paper's machines are different. In the
+ * paper Erda announces first.
  */
 final class PaperFigures {
   private static final String PAPER = " of “Write-Optimized and Consistent RDMA-based NVM Systems”";

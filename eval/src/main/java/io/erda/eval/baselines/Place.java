@@ -4,7 +4,7 @@ package io.erda.eval.baselines;
 final class Place {
   /** The state of a place. */
   enum State {
-    /** A client was told to WRITE there. */
+    /** A client was told to WRITE to the place. */
     GIVEN,
     /** Its record is whole, durable and in the index. */
     SEEN,

@@ -26,7 +26,7 @@ import picocli.CommandLine.Option;
 
 /** Runs experiments and outputs their reports: the options, and the run itself. */
 final class Measuring {
-  /** What a page begins with. */
+  /** The introduction of a page. */
   static final String INTRODUCTION =
       "Each experiment measures Erda beside what it is compared with, in one run on one machine,"
           + " with the options that a user gets without asking. The ratios are what counts.";

@@ -39,7 +39,7 @@ public final class LoadChild {
   /**
    * Waits for the end of the phase.
    *
-   * @param progress is told the number of operations done, now and then
+   * @param progress receives the number of operations done, now and then
    */
   public LoadResult result(LongConsumer progress) {
     while (true) {

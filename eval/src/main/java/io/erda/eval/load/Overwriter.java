@@ -22,7 +22,7 @@ public final class Overwriter implements AutoCloseable {
 
   /**
    * A small heap, which suffices for a worker. The default size, a quarter of the memory, would
-   * take an hour to fill once, and look like a leak meanwhile.
+   * take an hour to fill once, and would look like a leak until then.
    */
   private static final String HEAP = "-Xmx64m";
 

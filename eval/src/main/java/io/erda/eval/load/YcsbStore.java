@@ -63,7 +63,7 @@ public final class YcsbStore implements AutoCloseable {
     return LoadPhase.of(false, threads, operations, properties(workload, records));
   }
 
-  /** The same, with uniformly distributed keys. */
+  /** Returns the phase with uniformly distributed keys. */
   public LoadPhase uniform(String workload, int threads, long operations) {
     Properties properties = properties(workload, records);
     properties.setProperty("requestdistribution", "uniform");

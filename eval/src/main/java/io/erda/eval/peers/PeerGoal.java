@@ -5,12 +5,12 @@ import io.erda.eval.report.Figure;
 import java.util.List;
 
 /**
- * What must come out: a figure of Erda's, at most so many times one of another's.
+ * A goal: a figure of Erda must be at most a multiple of a figure of another system.
  *
- * @param system of Erda
- * @param measured of it
- * @param peer that it is compared with
- * @param beside of the peer
+ * @param system the form of Erda
+ * @param measured the figure of Erda
+ * @param peer the system with which Erda is compared
+ * @param beside the figure of the peer
  */
 record PeerGoal(PeerSystem system, Column measured, PeerSystem peer, Column beside, double ratioMax) {
   static final List<PeerGoal> ALL =

@@ -11,7 +11,7 @@ import java.util.Map;
 
 /**
  * Gets and puts of stores that have been in use for a while: systems take turns, round after round,
- * and the others sleep meanwhile.
+ * and all other systems sleep during a turn.
  */
 final class SteadyMeasurement {
   private final Stage stage;

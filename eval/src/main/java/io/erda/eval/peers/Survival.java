@@ -7,9 +7,9 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * What the puts of each system survive: according to the system, and according to a store whose
- * processes are killed just after its last put. That tests neither a power failure nor a kill in
- * the middle of a put. One thread.
+ * The failures that the puts of each system survive: according to the system, and according to a
+ * test in which the processes of a store are killed just after its last put. That tests neither a
+ * power failure nor a kill in the middle of a put. One thread.
  */
 final class Survival {
   private final Map<PeerSystem, String> promised = new EnumMap<>(PeerSystem.class);
@@ -35,25 +35,28 @@ final class Survival {
   /**
    * Adds a system.
    *
-   * @param says what a put survives, according to the system
-   * @param missing what was lost after a kill; empty when nothing was
+   * @param says the failures that a put survives, according to the system
+   * @param missing the puts that were lost after a kill; empty when none was
    */
   void add(PeerSystem system, String says, String missing) {
     promised.put(system, says);
     lost.put(system, missing);
   }
 
-  /** What a put survives according to the system. */
+  /** Returns the failures that a put survives according to the system. */
   String promised(PeerSystem system) {
     return promised.get(system);
   }
 
-  /** The same, unless a kill has shown that it is less. */
+  /**
+   * Returns the failures that a put survives according to the system, unless a kill has shown that
+   * it survives less.
+   */
   String shown(PeerSystem system) {
     return lost(system).isEmpty() ? promised(system) : "not a kill -9";
   }
 
-  /** What was lost after a kill; empty when nothing was. */
+  /** Returns the puts that were lost after a kill; empty when none was. */
   String lost(PeerSystem system) {
     return lost.get(system);
   }

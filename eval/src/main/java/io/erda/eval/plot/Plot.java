@@ -54,7 +54,7 @@ public abstract class Plot implements Part {
     return document(WIDTH, height, body);
   }
 
-  /** The same of another width. */
+  /** Returns the document with another width. */
   final String document(int width, int height, String body) {
     return String.format(
             Locale.ROOT,

@@ -5,8 +5,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The data of SVG paths, as short as they can be without a difference that can be seen: in tenths
- * of a pixel, each point told from the one before. What is rounded does not add up.
+ * The data of SVG paths, as short as possible without a visible difference: in tenths of a pixel,
+ * and each point relative to the previous one. Rounding errors do not add up.
  */
 final class Strokes {
   /** A line through points. */
@@ -37,8 +37,8 @@ final class Strokes {
   }
 
   /**
-   * The points of a curve that can be told apart: of those in one column of pixels, the highest and
-   * the lowest, and its ends.
+   * Returns the points of a curve that are visible: the highest and the lowest point of each column
+   * of pixels, and the ends.
    *
    * @param points from left to right
    */

@@ -23,7 +23,7 @@ public final class Programs {
   }
 
   /**
-   * The same for a required program.
+   * As {@link #find}, for a required program.
    *
    * @throws ProcessException when it is missing, with the command that installs it
    */

@@ -40,13 +40,13 @@ public final class RedisServer implements AutoCloseable {
     return start(children, directory, false, false);
   }
 
-  /** The same, which also listens on an unused port of loopback. */
+  /** Starts a server that also listens on an unused port of loopback. */
   public static RedisServer startTcp(Children children, Path directory) {
     return start(children, directory, true, false);
   }
 
   /**
-   * The same.
+   * Starts a server.
    *
    * @param tcp whether it also listens on a port of loopback
    * @param appendOnly whether it appends changes to a file in {@code directory}, which it syncs

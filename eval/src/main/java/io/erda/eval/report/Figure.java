@@ -8,11 +8,11 @@ import com.fasterxml.jackson.databind.node.ValueNode;
 import java.util.Arrays;
 
 /**
- * One thing that an experiment has found, with what it must be: its cell in a table, its fields in
- * JSON and CSV, its bar in a plot and its verdict all come from here. Immutable.
+ * One result of an experiment, with its goal. The cell in a table, the fields in JSON and CSV, the
+ * bar in a plot and the verdict are all made from it. Immutable.
  *
- * <p>A figure of several rounds is their median; people see the least and the most of them beside
- * it, and programs get all of them. One that is not a number was not measured.
+ * <p>A figure of several rounds is their median; people see the least and the largest value beside
+ * it, and programs get all values. A figure that is not a number was not measured.
  */
 public final class Figure {
   private final String title;
@@ -77,32 +77,32 @@ public final class Figure {
     return of(title, Unit.NUMBER, rounds);
   }
 
-  /** What was found in words. */
+  /** Returns a figure that is a text. */
   public static Figure words(String title, String words) {
     return new Figure(title, Unit.COUNT, new double[] {Double.NaN}, words, null);
   }
 
-  /** The same, which must be at most so much. */
+  /** Returns this figure with the goal to be at most {@code limit}. */
   public Figure atMost(double limit) {
     return withGoal(new Goal(Goal.Bound.AT_MOST, limit, false));
   }
 
-  /** The same, which must be less than so much. */
+  /** Returns this figure with the goal to be less than {@code limit}. */
   public Figure under(double limit) {
     return withGoal(new Goal(Goal.Bound.UNDER, limit, false));
   }
 
-  /** The same, which must be at least so much. */
+  /** Returns this figure with the goal to be at least {@code limit}. */
   public Figure atLeast(double limit) {
     return withGoal(new Goal(Goal.Bound.AT_LEAST, limit, false));
   }
 
-  /** The same, which must be more than so much. */
+  /** Returns this figure with the goal to be more than {@code limit}. */
   public Figure over(double limit) {
     return withGoal(new Goal(Goal.Bound.OVER, limit, false));
   }
 
-  /** The same, whose goal a quick run is judged by, too. */
+  /** Returns this figure with a goal that is judged in a quick run, too. */
   public Figure atAnySize() {
     return withGoal(new Goal(goal.bound(), goal.limit(), true));
   }
@@ -192,7 +192,7 @@ public final class Figure {
   }
 
   /**
-   * What is said of a figure that missed its goal.
+   * Returns the sentence about a figure that missed its goal.
    *
    * @param where the labels of its row; may be empty
    */

@@ -15,9 +15,9 @@ import java.util.stream.Stream;
 
 /**
  * A table of figures, in one of two shapes. In a {@linkplain #Figures(String...) table} each row
- * has labels, which say what it is about, and a figure for each column; columns stand in the order
- * in which figures of their title came. A {@linkplain #list list} has a row for each figure, with
- * its title.
+ * has labels, which name its subject, and a figure for each column; the columns are in the order in
+ * which figures with their titles were added. A {@linkplain #list list} has a row for each figure,
+ * with its title.
  *
  * <p>A table may have a series of values in each row, along an axis: see {@link #along}. Programs
  * get an object for each row, by its labels, with a field for each figure. One thread.
@@ -92,7 +92,7 @@ public final class Figures implements Part {
     return this;
   }
 
-  /** What is told of one thing. */
+  /** The figures of one subject. */
   public final class Row {
     private final List<Object> labels;
     private final Map<String, Figure> figures = new LinkedHashMap<>();
@@ -309,7 +309,7 @@ public final class Figures implements Part {
     }
   }
 
-  /** What changes from place to place of the axis. */
+  /** Returns the name of the quantity along the axis. */
   public String axis() {
     return axis;
   }

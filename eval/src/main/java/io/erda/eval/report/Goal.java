@@ -1,14 +1,14 @@
 package io.erda.eval.report;
 
 /**
- * What a figure must be.
+ * The goal of a figure.
  *
- * @param limit in the figure's unit
- * @param atAnySize whether a quick run can tell, because neither its length nor what else the
- *     machine does changes the figure
+ * @param limit the limit in the figure's unit
+ * @param atAnySize whether a quick run can judge the goal, because neither the length of the run
+ *     nor other work of the machine changes the figure
  */
 record Goal(Bound bound, double limit, boolean atAnySize) {
-  /** On which side of the limit. */
+  /** The allowed side of the limit. */
   enum Bound {
     AT_MOST("≤"),
     UNDER("<"),
@@ -22,7 +22,7 @@ record Goal(Bound bound, double limit, boolean atAnySize) {
     }
   }
 
-  /** False of what is not a number. */
+  /** Whether a value meets the goal; false when it is not a number. */
   boolean isMetBy(double value) {
     return switch (bound) {
       case AT_MOST -> value <= limit;

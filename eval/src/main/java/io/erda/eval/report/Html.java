@@ -4,7 +4,7 @@ import java.util.List;
 
 /** Text as HTML and XML want it. */
 public final class Html {
-  /** What can stand between tags and in a quoted attribute. */
+  /** Returns a text escaped for use between tags and in a quoted attribute. */
   public static String escape(String text) {
     return text.replace("&", "&amp;")
         .replace("<", "&lt;")

@@ -1,10 +1,9 @@
 package io.erda.eval.report;
 
 /**
- * What a paper has of the same, with the paper's own numbers, to stand beside what was measured
- * here.
+ * The numbers of a paper for the same measurement, which are shown beside the measured ones.
  *
- * @param source a sentence: which figure or table of which paper
+ * @param source a sentence that names the paper and the figure or table
  * @param numbers as the paper has them
  */
 public record InThePaper(String source, Part numbers) implements Part {

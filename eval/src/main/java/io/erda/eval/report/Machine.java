@@ -11,15 +11,15 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** What this machine is, in words. */
+/** A description of this machine, in words. */
 public final class Machine {
-  /** What the time is called at which it was described. */
+  /** The name of the time at which the machine was described. */
   static final String WHEN = "when";
 
   /**
-   * What a figure depends on, by what it is called, in an order for reading.
+   * Returns the properties on which figures depend, by their names, in an order for reading.
    *
-   * @param stores where stores are made
+   * @param stores the directory in which stores are made
    */
   public static Map<String, String> describe(Path stores) throws IOException {
     Map<String, String> machine = new LinkedHashMap<>();
@@ -49,7 +49,7 @@ public final class Machine {
     return Runtime.getRuntime().availableProcessors();
   }
 
-  /** Returns what stands behind the colon in the first line that begins with a name. */
+  /** Returns the text after the colon in the first line that begins with a name. */
   private static String value(String file, String name) {
     try (Stream<String> lines = Files.lines(Path.of(file))) {
       return lines

@@ -2,15 +2,17 @@ package io.erda.eval.report;
 
 import java.util.Locale;
 
-/** What became of a goal; of several, the first of these counts. */
+/**
+ * The outcome of a goal. The outcome of several goals is the first constant that one of them has.
+ */
 enum Outcome {
   MISSED("missed"),
 
-  /** The run can't tell. */
+  /** The run can't judge the goal. */
   NOT_JUDGED("not judged"),
   MET("met"),
 
-  /** Nothing was expected. */
+  /** There is no goal. */
   NO_GOAL("no goal");
 
   private final String words;

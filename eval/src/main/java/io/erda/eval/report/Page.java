@@ -8,16 +8,16 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * One HTML page that needs nothing beside it, no script either. It begins with a summary: when and
- * on what machine it was measured, the figures that experiments put {@linkplain Report#headline at
- * the top}, and one picture. Each experiment follows with a sentence and its verdict, and all that
- * it tells folded below. The page is read on a phone and printed too. One thread.
+ * A single HTML page without other files and without scripts. It begins with a summary: the time
+ * and the machine of the measurements, the figures that experiments put {@linkplain Report#headline
+ * at the top}, and one picture. Then follows each experiment with a sentence and its verdict, and
+ * all its parts in a collapsed block. The page can be read on a phone and printed. One thread.
  */
 public final class Page {
   /**
-   * A part that is wider than the page scrolls by itself, and a shadow lies at each of its edges
-   * behind which there is more: of four backgrounds the two white ones go along with what scrolls,
-   * and cover the shadows at its ends.
+   * A part that is wider than the page scrolls separately, and has a shadow at each edge that hides
+   * more of it. It has four backgrounds: the two white ones scroll with the content, and cover the
+   * shadows at its ends.
    */
   private static final String STYLE =
       """
@@ -75,24 +75,24 @@ public final class Page {
   private final Map<String, Told> told = new LinkedHashMap<>();
 
   /**
-   * What an experiment has told now.
+   * The result of an experiment in this run.
    *
-   * @param what one line: what is measured, and what it must be
-   * @param command what runs it alone
-   * @param quick whether its numbers are not to be believed
+   * @param what one line with the measured quantity and its goal
+   * @param command the command that runs only this experiment
+   * @param quick whether the run was quick, so that its numbers are not reliable
    */
   public record Section(String name, String what, String command, boolean quick, Report report) {}
 
   /**
-   * A section as it stands on the page, which may be of an earlier run.
+   * A section of the page, which may come from an earlier run.
    *
-   * @param html of all parts
-   * @param missed what was to be shown and was not; empty when all was
-   * @param unjudged goals of which the run can't tell whether they are met
+   * @param html the HTML of all parts
+   * @param missed the goals that were missed, one sentence each; empty when there are none
+   * @param unjudged the goals that the run could not judge
    * @param nothingExpected whether the experiment has no goal
    * @param headlines its lines of the summary
-   * @param picture with which the page may begin; empty where there is none
-   * @param machine on which it was measured, and when
+   * @param picture a picture with which the page may begin; empty when there is none
+   * @param machine the machine and the time of the measurement
    */
   record Told(
       String name,
@@ -119,8 +119,7 @@ public final class Page {
 
   /**
    * @param introduction some sentences
-   * @param machine what it is measured on now, by what each thing is called; {@link Machine#WHEN}
-   *     among it
+   * @param machine the properties of the present machine by name, including {@link Machine#WHEN}
    */
   public Page(String title, String introduction, Map<String, String> machine) {
     this.title = title;
@@ -128,7 +127,7 @@ public final class Page {
     this.machine = machine;
   }
 
-  /** Adds an experiment behind the others, or in the place of what it told before. */
+  /** Adds an experiment after the others, or replaces its earlier section. */
   Told add(Section section) {
     StringBuilder html = new StringBuilder();
     section.report().parts().forEach(part -> html.append(part.html()));
@@ -245,7 +244,7 @@ public final class Page {
         .orElse("");
   }
 
-  /** Which experiments have met their goals, and which have not. */
+  /** Returns the lists of experiments by their outcome. */
   private String outcomes() {
     Map<Outcome, List<String>> links = new EnumMap<>(Outcome.class);
     for (Told section : told.values()) {
@@ -305,7 +304,10 @@ public final class Page {
     }
   }
 
-  /** When something was measured, and with what where that was not as it is now. */
+  /**
+   * Returns the time of a measurement, and the properties of its machine that differ from the
+   * present ones.
+   */
   private String measured(Told section) {
     Map<String, String> by = section.machine();
     StringBuilder words = new StringBuilder();
@@ -320,7 +322,7 @@ public final class Page {
     return words.append('.').toString();
   }
 
-  /** What else a section was measured with than the machine of now. */
+  /** Returns the properties of a section's machine that differ from the present machine. */
   private String differing(Told section) {
     return section.machine().entrySet().stream()
         .filter(each -> !each.getKey().equals(Machine.WHEN))

@@ -1,6 +1,6 @@
 package io.erda.eval.report;
 
-/** A part of what an experiment tells: words, a table or a plot. */
+/** A part of an experiment's report: words, a table or a plot. */
 public interface Part {
   /** For a terminal; empty where nothing of it can be shown there. Ends with a line's end. */
   String text();
@@ -8,7 +8,7 @@ public interface Part {
   /** For a page, as a part of its body. */
   String html();
 
-  /** What a program can read, or another page show, of it alone; null where that is nothing. */
+  /** Returns the part in a form for programs, or for another page; null when it has none. */
   default Extract extract() {
     return null;
   }

@@ -12,9 +12,9 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What an experiment tells: words, tables of figures and plots for people, the same for programs,
- * and the verdict on the figures that have goals. A table may get its rows after it was added. One
- * thread.
+ * The report of an experiment: words, tables of figures and plots for people, the same data for
+ * programs, and the verdict on the figures with goals. A table may get its rows after it was added.
+ * One thread.
  */
 public final class Report {
   /** More goals that a quick run can't judge are only counted. */
@@ -76,7 +76,7 @@ public final class Report {
     return this;
   }
 
-  /** Tells programs how much was measured, or something that people see in a plot. */
+  /** Adds numbers only for programs: how much was measured, or data that people see in a plot. */
   public Report given(String name, double... values) {
     if (values.length == 1) {
       given.set(name, Figure.number(values[0]));
@@ -86,30 +86,30 @@ public final class Report {
     return this;
   }
 
-  /** Tells programs figures that people are not shown. Returns this report. */
+  /** Adds figures only for programs. Returns this report. */
   public Report given(String name, Figures figures) {
     tables.put(figures, name);
     return this;
   }
 
-  /** Tells programs what was measured. */
+  /** Adds a text only for programs. */
   public Report given(String name, String value) {
     given.put(name, value);
     return this;
   }
 
-  /** Adds a line on something that was to be and was not, and is no figure. Returns this report. */
+  /** Adds a line about a missed goal that is not the goal of a figure. Returns this report. */
   public Report miss(String what) {
     missed.add(what);
     return this;
   }
 
   /**
-   * Puts figures among the few that a page begins with. They stand in a table or a list, too, which
-   * judges them.
+   * Adds figures to the few with which a page begins. They must be in a table or a list, too, by
+   * which they are judged.
    *
-   * @param what was measured, beside what
-   * @param figures one, or several that have the same goal
+   * @param what a description of the measurement and its comparison
+   * @param figures one figure, or several with the same goal
    * @return this report
    */
   public Report headline(String what, Figure... figures) {
@@ -117,13 +117,16 @@ public final class Report {
     return this;
   }
 
-  /** Adds a part with which a page may begin, too; it has one such. Returns this report. */
+  /**
+   * Adds a part with which a page may begin, too; a page begins with one such part. Returns this
+   * report.
+   */
   public Report picture(Part part) {
     picture = part;
     return add(part);
   }
 
-  /** Says that the experiment has no goal: what it tells is neither met nor missed. */
+  /** Notes that the experiment has no goal, so that its verdict is neither met nor missed. */
   public Report nothingExpected() {
     nothingExpected = true;
     return this;
@@ -181,7 +184,7 @@ public final class Report {
     return json;
   }
 
-  /** What was to be shown and was not, one line each; empty when all was. */
+  /** Returns the missed goals, one line each; empty when there are none. */
   public List<String> missed() {
     return Stream.concat(
             judged()
@@ -218,7 +221,7 @@ public final class Report {
     return !quick || figure.goal().atAnySize();
   }
 
-  /** What of it a terminal can show. */
+  /** Returns the parts of the report that a terminal can show. */
   public String text() {
     return parts.stream()
         .map(Part::text)

@@ -19,11 +19,11 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * A directory with what experiments have told: {@code index.html} and {@code results.json} of all
- * of them, and each table and plot once more as CSV and SVG. What is there is kept up to date after
- * each experiment, so that a long run that is ended leaves what it has. A later run into the same
- * directory replaces what its own experiments told and leaves the rest, which {@code page.json}
- * keeps for it: who removes that file begins anew. One thread.
+ * A directory with the reports of experiments: {@code index.html} and {@code results.json} with all
+ * of them, and each table and plot also as CSV and SVG. The files are updated after each
+ * experiment, so that a long run that is ended early leaves the results so far. A later run into
+ * the same directory replaces the reports of its own experiments, and keeps the others, which are
+ * stored in {@code page.json}. After that file was removed, the page begins anew. One thread.
  */
 public final class ReportDirectory {
   private static final String SECTIONS = "sections";
@@ -37,14 +37,14 @@ public final class ReportDirectory {
   private final Path directory;
   private final Page page;
 
-  /** What is kept for later runs, by experiment. */
+  /** The sections that are kept for later runs, by experiment. */
   private final Map<String, ObjectNode> sections = new LinkedHashMap<>();
 
   /**
-   * Makes the directory where there is none, and writes the page, with what earlier runs left.
+   * Makes the directory if it does not exist, and writes the page with the reports of earlier runs.
    *
-   * @param machine what it is measured on, by what each thing is called
-   * @throws IOException when what is there can't be read, or nothing can be written
+   * @param machine the properties of the machine by name
+   * @throws IOException when the existing files can't be read, or files can't be written
    */
   public ReportDirectory(Path directory, String introduction, Map<String, String> machine)
       throws IOException {
@@ -153,7 +153,7 @@ public final class ReportDirectory {
     return texts;
   }
 
-  /** Adds what an experiment has told. */
+  /** Adds the report of an experiment. */
   public void add(Page.Section section) throws IOException {
     Page.Told told = page.add(section);
     ObjectNode node = JSON.createObjectNode();

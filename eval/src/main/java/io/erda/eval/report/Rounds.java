@@ -10,7 +10,7 @@ import java.util.function.DoubleSupplier;
 
 /**
  * Measures several things side by side: round after round, each thing once a round, every other
- * round in reverse order, so that what else goes on on the machine meets all of them.
+ * round in reverse order, so that other work of the machine affects all things equally.
  */
 public final class Rounds {
   private final Map<String, DoubleSupplier> things = new LinkedHashMap<>();
@@ -37,7 +37,10 @@ public final class Rounds {
     return this;
   }
 
-  /** What so many rounds give, in words: the median, where there are several. */
+  /**
+   * Returns in words the value that is shown for this number of rounds: the median, when there are
+   * several.
+   */
   public static String inWords(int rounds) {
     return rounds == 1 ? "one round" : "medians of " + rounds + " rounds";
   }
@@ -54,12 +57,12 @@ public final class Rounds {
     return Arrays.stream(measured.get(name)).max().orElseThrow();
   }
 
-  /** What each round has measured. */
+  /** Returns the values of all rounds. */
   public double[] values(String name) {
     return measured.get(name).clone();
   }
 
-  /** Of each round one value beside another. */
+  /** Returns the ratio of two values for each round. */
   public static double[] ratios(double[] of, double[] to) {
     double[] ratios = of.clone();
     Arrays.setAll(ratios, round -> of[round] / to[round]);

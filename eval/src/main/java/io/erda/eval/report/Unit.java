@@ -4,7 +4,9 @@ import io.erda.console.Numbers;
 import java.util.Locale;
 import java.util.function.DoubleFunction;
 
-/** What a figure is counted in: how people read it, how it is drawn, what its JSON name ends in. */
+/**
+ * The unit of a figure: its form for people, its form in plots, and the suffix of its name in JSON.
+ */
 public enum Unit {
   NS("Ns", Unit::time, "µs", 1e3),
   PER_SECOND("PerSecond", each -> Numbers.count(each) + "/s", "thousand a second", 1e3),

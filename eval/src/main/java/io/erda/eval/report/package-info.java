@@ -1,2 +1,2 @@
-/** What becomes of measurements: rounds side by side, and tables for people. */
+/** The processing of measurements: rounds side by side, and tables for people. */
 package io.erda.eval.report;

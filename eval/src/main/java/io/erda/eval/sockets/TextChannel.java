@@ -14,7 +14,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 
 /**
- * A blocking connection to a server whose protocol has lines, and values whose length a line tells.
+ * A blocking connection to a server whose protocol has lines, and values whose length is in a line.
  * A request is built and sent, and its answer is parsed in the receive buffer, until the next
  * request is sent. Direct buffers that are reused, no allocation. One thread.
  */

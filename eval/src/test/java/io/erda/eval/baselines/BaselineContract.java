@@ -19,7 +19,7 @@ import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What both baselines do, on any device. */
+/** The tests of both baselines, on any device. */
 abstract class BaselineContract {
   /** A process that serves: its directory and device. */
   interface Host extends AutoCloseable {

@@ -29,8 +29,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * A process that ends, or a power failure, inside any store, flush, drain or change of a name, of a
- * recovery too: what was acknowledged is there, and nothing is torn. What clients WRITE is stored
- * as a NIC stores it: nobody flushes it but the server.
+ * recovery too: acknowledged puts are kept, and no value is torn. WRITEs of clients are stored as a
+ * NIC stores them: only the server flushes them.
  */
 class BaselineCrashTest {
   private static final int RUNS = Integer.getInteger("erda.baseline.crashes", 100);
@@ -64,7 +64,10 @@ class BaselineCrashTest {
     private final boolean power;
     private final BaselineGeometry geometry;
 
-    /** What a key may have: first what was acknowledged, then what may have taken effect. */
+    /**
+     * The values that a key may have: first the acknowledged one, then those that may have taken
+     * effect.
+     */
     private final Map<String, List<byte[]>> possible = new HashMap<>();
 
     private BaselineStore store;
@@ -137,7 +140,7 @@ class BaselineCrashTest {
       check();
     }
 
-    /** Whatever is there now was there before the failure, and stays. */
+    /** Checks that each value existed before the failure, and stays. */
     private void check() {
       for (Map.Entry<String, List<byte[]>> entry : possible.entrySet()) {
         byte[] key = entry.getKey().getBytes(UTF_8);
@@ -176,7 +179,7 @@ class BaselineCrashTest {
       return value;
     }
 
-    /** Puts, or deletes, and is told. */
+    /** Puts or deletes, and gets the acknowledgement. */
     private void put(String key, byte[] value) {
       byte[] bytes = key.getBytes(UTF_8);
       MemorySegment segment = MemorySegment.ofArray(bytes);
@@ -211,7 +214,7 @@ class BaselineCrashTest {
         buffer.set(ValueLayout.JAVA_LONG, 0, place.position);
         store.logMemory().put(store.log().offset(place.position), buffer, 0, 8 + objectBytes);
         if (random.nextInt(8) == 0) {
-          return; // looked at with the next one: nobody was told
+          return; // checked with the next put, because it was not acknowledged
         }
         assertTrue(store.look() > 0);
       } else {

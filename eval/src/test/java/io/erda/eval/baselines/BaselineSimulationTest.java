@@ -21,9 +21,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Both baselines in simulated time, under the faults that Erda is tried with: servers and clients
- * that die anywhere, power failures, connections that are lost in the middle of a WRITE. What they
- * did has to be linearizable.
+ * Both baselines in simulated time, under the faults with which Erda is tested: servers and clients
+ * that die anywhere, power failures, connections that are lost in the middle of a WRITE. Their
+ * histories must be linearizable.
  */
 class BaselineSimulationTest {
   private static final int RUNS = Integer.getInteger("erda.baseline.runs", 60);

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import org.junit.jupiter.api.Test;
 
 class PaperFiguresTest {
-  /** What people see of the paper is what verdicts are made of. */
+  /** The numbers of the paper that people see are those from which the goals are made. */
   @Test
   void thePapersNumbersStandAsItHasThem() {
     String latency = PaperFigures.latency().text();

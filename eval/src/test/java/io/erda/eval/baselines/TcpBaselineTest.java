@@ -14,9 +14,9 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Over TCP, where a client WRITEs to what it was given alone, and to memory whose caches are lost
- * with the power: a put of Read After Write ends with a FLUSH, or in every other life of the server
- * with a message.
+ * Tests over TCP, where a client WRITEs only to places that it was given, and with memory whose
+ * caches are lost with the power: a put of Read After Write ends with a FLUSH, or in every other
+ * life of the server with a message.
  */
 class TcpBaselineTest extends BaselineContract {
   private final HeapDirectory files = new HeapDirectory(1L << 30, Survives.POWER_FAILURE);

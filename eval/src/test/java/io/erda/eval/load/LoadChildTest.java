@@ -29,7 +29,7 @@ class LoadChildTest {
     children.close();
   }
 
-  /** The shell takes no notice of what a JVM is given after its first option. */
+  /** The shell ignores the arguments of a JVM after the first option. */
   private LoadChild start(String script) {
     Jvm shell = new Jvm(Path.of("/bin/sh"), List.of("-c", script), List.of(), "");
     return LoadChild.start(children, shell, "no URI");

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What crosses the border to the load process comes back as it was, or is refused. */
+/** Data that is sent to the load process and back is unchanged, or is refused. */
 class LoadFormatTest {
   @Test
   void phases() {

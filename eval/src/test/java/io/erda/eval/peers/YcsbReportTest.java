@@ -14,7 +14,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What the report says of a system that did badly. */
+/** Tests the report about a system with failures. */
 class YcsbReportTest {
   private static final Percentiles TIMES = new Percentiles(20_000, 500, 900, 2_000, 70_000_000);
   private static final Percentiles FEW = new Percentiles(100, 500, 900, 2_000, 70_000_000);

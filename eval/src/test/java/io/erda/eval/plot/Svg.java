@@ -5,7 +5,7 @@ import javax.xml.parsers.DocumentBuilderFactory;
 import org.w3c.dom.Document;
 import org.xml.sax.InputSource;
 
-/** Reads pictures as what they are. */
+/** Parses pictures as SVG. */
 final class Svg {
   static Document parse(String svg) throws Exception {
     return DocumentBuilderFactory.newInstance()

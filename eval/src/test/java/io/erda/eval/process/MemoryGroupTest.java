@@ -71,7 +71,7 @@ class MemoryGroupTest {
         Files.writeString(directory.resolve("own"), own));
   }
 
-  /** What was made in a directory that stands for a kernel's. */
+  /** Returns the group that was made in a directory that replaces the kernel's. */
   private static Path made(Path parent) throws IOException {
     try (Stream<Path> all = Files.list(parent)) {
       return all.filter(path -> path.getFileName().toString().startsWith("erda-eval-"))

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What a server is told, and what its clients connect to. */
+/** Tests the options of a server, and the address of its clients. */
 class TransportTest {
   @Test
   void clientsConnectToWhereTheServerListens() {

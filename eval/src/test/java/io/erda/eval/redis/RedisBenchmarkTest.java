@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What {@code redis-benchmark -q} prints. */
+/** Tests the parsing of the output of {@code redis-benchmark -q}. */
 @Timeout(60)
 class RedisBenchmarkTest {
   private static final String SET = "SET: 52910.05 requests per second, p50=0.015 msec";

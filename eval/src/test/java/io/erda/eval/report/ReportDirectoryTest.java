@@ -128,7 +128,7 @@ class ReportDirectoryTest {
     return new Page.Section(name, "what", "./erda eval run " + name, false, report);
   }
 
-  /** A goal is met, missed or not judged, and the three are told apart, also by a later page. */
+  /** A goal is met, missed or not judged, and a page distinguishes these, also a later page. */
   @Test
   void whatWasNotJudgedIsNotShown() throws Exception {
     Path directory = parent.resolve("report");
@@ -224,7 +224,7 @@ class ReportDirectoryTest {
   }
 
   /**
-   * A page is made anew of what is there, also of what versions before wrote; nothing gets lost.
+   * A page is made again from existing files, also from those of earlier versions; nothing is lost.
    */
   @Test
   void aPageIsMadeAnew() throws Exception {

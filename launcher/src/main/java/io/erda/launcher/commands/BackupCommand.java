@@ -68,7 +68,9 @@ public final class BackupCommand implements Callable<Integer> {
     if (Files.exists(directory) && !Files.isDirectory(directory)) {
       throw new UserError("a backup is a directory, and this is none: " + directory);
     }
-    if (Files.exists(directory.resolve(StoreFiles.SUPERBLOCK))) {
+    Path parent = directory.toAbsolutePath().normalize().getParent();
+    if (Files.exists(directory.resolve(StoreFiles.SUPERBLOCK))
+        || (parent != null && Files.exists(parent.resolve(StoreFiles.SUPERBLOCK)))) {
       throw new UserError(
           "the directory is a store's own, and a backup that lies in it is lost with it: "
               + directory);
@@ -82,7 +84,7 @@ public final class BackupCommand implements Callable<Integer> {
   private int backUp() throws IOException {
     TerminalProgress progress =
         new TerminalProgress(spec.commandLine().getErr(), StandardOutput.errorIsTerminal());
-    try (ErdaClient client = connection.connect()) {
+    try (ErdaClient client = connection.connectToReadAll()) {
       if (Files.notExists(directory)) {
         Files.createDirectories(
             directory,

@@ -3,6 +3,10 @@ package io.erda.launcher.commands;
 import io.erda.client.ClientOptions;
 import io.erda.client.ErdaClient;
 import io.erda.client.ErdaUri;
+import io.erda.console.UserError;
+import io.erda.server.StoreVerifier;
+import java.nio.file.Path;
+import java.util.List;
 import picocli.CommandLine.Option;
 
 /** The option that names a store, for the commands that are its clients. */
@@ -30,6 +34,26 @@ final class ConnectionOptions {
 
   ErdaClient connect(ClientOptions options) {
     return ErdaClient.connect(ErdaUri.parse(uri), options);
+  }
+
+  /**
+   * Connects to read all keys.
+   *
+   * @throws UserError when only the files are read, and they were damaged since the store was
+   *     stopped: keys would be missing without a sign
+   */
+  ErdaClient connectToReadAll() {
+    if (ErdaUri.parse(uri) instanceof ErdaUri.Shm(Path data, boolean readOnly) && readOnly) {
+      List<String> changes = StoreVerifier.changesSinceStop(data);
+      if (!changes.isEmpty()) {
+        throw new UserError(
+            "the store was stopped cleanly and is not what it was then: "
+                + changes.getFirst()
+                + (changes.size() > 1 ? ", and more" : "")
+                + ". Keys may be missing: see what 'erda verify' finds, or bring a backup back");
+      }
+    }
+    return connect();
   }
 
   String uri() {

@@ -18,7 +18,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code erda doctor}: what this machine and this user can do for Erda. */
+/** {@code erda doctor}: checks whether this machine and this user meet Erda's requirements. */
 @Command(
     name = "doctor",
     description =

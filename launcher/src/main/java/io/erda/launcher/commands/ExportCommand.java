@@ -38,7 +38,7 @@ public final class ExportCommand implements Callable<Integer> {
     TerminalProgress progress = new TerminalProgress(spec.commandLine().getErr(), terminal);
     int damaged;
     try (OutputStream out = StandardOutput.results();
-        ErdaClient client = connection.connect()) {
+        ErdaClient client = connection.connectToReadAll()) {
       progress.step("export");
       damaged =
           Reading.all(client, progress, at -> out.write(JsonLines.line(at.key(), at.value())));

@@ -39,7 +39,7 @@ public final class KeysCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     try (OutputStream out = StandardOutput.results();
-        ErdaClient client = connection.connect()) {
+        ErdaClient client = connection.connectToReadAll()) {
       int damaged =
           Reading.all(
               client,

@@ -8,7 +8,7 @@ import java.util.function.LongSupplier;
  * Limits a thread to a share of a processor: after each short stretch of work it sleeps as long as
  * the share requires.
  *
- * <p>A low priority is not enough beside a store in use. Its server and its clients yield while
+ * <p>A low priority is not enough when the store is in use. Its server and its clients yield while
  * they wait for each other, and a yield to a thread that never sleeps costs them the rest of a time
  * slice, whatever that thread's priority. One thread.
  */
@@ -16,7 +16,7 @@ final class Pauses {
   static final int PERCENT_MAX = 100;
 
   /**
-   * The length of a stretch of work: a server or a client that waits for the processor meanwhile is
+   * The length of a stretch of work. A server or a client that waits for the processor during it is
    * late by a few dozen puts at most.
    */
   private static final long STRETCH_NS = 100_000;

@@ -8,8 +8,8 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * The promises that can be chosen. Not {@link Promise#ATOMIC}, which every store whose puts
- * announce has, and no other.
+ * The promises that can be chosen. {@link Promise#ATOMIC} can't be chosen: a store has it exactly
+ * if its puts announce first.
  */
 final class PromiseChoice implements ITypeConverter<Promise>, Iterable<String> {
   private static final List<String> NAMES = List.of("process", "power");

@@ -153,7 +153,7 @@ final class ServerEnd {
               try {
                 while (System.in.read() >= 0) {}
               } catch (IOException e) {
-                // A failed read is an end, too.
+                // A failed read counts as the end of the input, too.
               }
               ErdaServer server = started.join();
               if (server != null) {

@@ -3,8 +3,8 @@ package io.erda.launcher.commands;
 import java.io.PrintWriter;
 
 /**
- * Where {@code erda top} shows its views: on the whole terminal, whose previous content is restored
- * at the end, or one view after the other without a terminal. Any thread may end it; nothing is
+ * Shows the views of {@code erda top}: on the whole terminal, whose previous content is restored at
+ * the end, or without a terminal one view after the other. Any thread may end it; nothing is
  * printed after the end.
  */
 final class TopScreen {

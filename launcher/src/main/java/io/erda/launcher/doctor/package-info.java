@@ -1,2 +1,5 @@
-/** What this machine and this user can do for Erda: each class examines one topic. */
+/**
+ * The checks of {@code ./erda doctor}: each class examines one topic about this machine and this
+ * user.
+ */
 package io.erda.launcher.doctor;

@@ -64,7 +64,8 @@ final class MetricsConnection implements Runnable {
       answers = true;
       answer(head.getFirst(), accepts(head));
       answers = false;
-      // Closing a socket with unread bytes resets the connection, and the answer may be lost.
+      // The socket is not closed at once, because closing a socket with unread bytes resets the
+      // connection, and the answer may be lost.
       socket.shutdownOutput();
       byte[] ignored = in.readNBytes(BODY_BYTES_MAX);
     } catch (IOException e) {

@@ -47,7 +47,7 @@ class BackupWriterTest {
     }
   }
 
-  /** What the probe has made is gone when the first key is written. */
+  /** The files of the probe are gone when the first key is written. */
   @Test
   void theProbeForHardLinksLeavesNothing(@TempDir Path directory) throws IOException {
     try (BackupWriter writer = BackupWriter.begin(directory, new UUID(1, 2), 0, 16, 16)) {

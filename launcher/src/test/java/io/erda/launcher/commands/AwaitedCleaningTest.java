@@ -9,7 +9,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** The wait of {@code erda clean} ends, whatever becomes of the cleaning. */
+/** The wait of {@code erda clean} ends, whatever the result of the cleaning is. */
 class AwaitedCleaningTest {
   private final Map<String, Long> figures = new HashMap<>();
   private long nowNs;

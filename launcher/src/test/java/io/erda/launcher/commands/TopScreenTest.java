@@ -6,7 +6,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import org.junit.jupiter.api.Test;
 
-/** What a terminal is sent. */
+/** Tests the bytes that are sent to a terminal. */
 class TopScreenTest {
   private static final String END = "\u001b[?25h\u001b[?1049l";
 

@@ -7,7 +7,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What a view of {@code erda top} says. */
+/** Tests the text of a view of {@code erda top}. */
 class TopViewTest {
   @Test
   void ratesAndSizes() {

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 class NoExecTest {
   @TempDir Path home;
 
-  /** Says what the C library tells. */
+  /** Prints the limits and the user that the C library reports. */
   static final class Asking {
     public static void main(String[] arguments) {
       for (KernelLimits.Of what : KernelLimits.Of.values()) {

@@ -14,7 +14,7 @@ import javax.management.MBeanServerFactory;
 import javax.management.ObjectName;
 import org.junit.jupiter.api.Test;
 
-/** What a JMX client sees of a server. */
+/** Tests the attributes that a JMX client gets from a server. */
 class FiguresBeanTest {
   private static final Map<String, Long> TOLD =
       Map.of("puts", 7L, "server.version=1.2=3", 1L, "requests.answered.put.ok", 3L);

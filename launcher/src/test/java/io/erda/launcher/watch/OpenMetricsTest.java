@@ -25,7 +25,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The text form is what OpenMetrics says, and the dashboard asks for what is in it. */
+/** The text has the format of OpenMetrics, and the dashboard queries metrics that it contains. */
 class OpenMetricsTest {
   private static final Pattern METADATA =
       Pattern.compile("# (TYPE|UNIT|HELP) ([a-z][a-z0-9_]*) (.+)");

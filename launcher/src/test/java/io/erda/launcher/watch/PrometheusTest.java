@@ -87,7 +87,7 @@ class PrometheusTest {
     }
   }
 
-  /** What curl fetches is what promtool takes, without an error and without a warning. */
+  /** promtool accepts the text that curl fetches, without an error and without a warning. */
   @Test
   void promtoolFindsNothingWrong() throws Exception {
     Path promtool = program("promtool");
@@ -177,7 +177,7 @@ class PrometheusTest {
     }
   }
 
-  /** What the dashboard asks, of this server, and of seconds where it has minutes. */
+  /** Returns the queries of the dashboard, for this server, and with seconds instead of minutes. */
   private static List<String> questions(String instance) throws IOException {
     JsonNode dashboard = new ObjectMapper().readTree(Files.readString(DASHBOARD, UTF_8));
     List<String> questions = new ArrayList<>();

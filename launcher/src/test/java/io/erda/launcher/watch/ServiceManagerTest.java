@@ -20,7 +20,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What arrives at a real Unix socket for datagrams. */
+/** Tests the datagrams that arrive at a real Unix socket. */
 class ServiceManagerTest {
   private static final int MSG_DONTWAIT = 0x40;
 
@@ -41,7 +41,7 @@ class ServiceManagerTest {
       assertEquals(0, bound);
     }
 
-    /** What has come, or null when nothing has. */
+    /** Returns the datagram that has come, or null when there is none. */
     String receive() throws Throwable {
       MemorySegment buffer = arena.allocate(4096);
       long length =

@@ -9,7 +9,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.JJ_Result;
 
-/** A message of the shm ring beside whoever looks for it: not there, or whole. */
+/**
+ * A message of the shm ring and a concurrent consumer, which finds either no message or the whole
+ * message.
+ */
 @JCStressTest
 @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "not there yet")
 @Outcome(id = "16, 7", expect = Expect.ACCEPTABLE, desc = "whole")

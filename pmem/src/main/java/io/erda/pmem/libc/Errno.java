@@ -59,7 +59,7 @@ public enum Errno {
   EUCLEAN(117, "Structure needs cleaning"),
   EREMOTEIO(121, "Remote I/O error"),
   EDQUOT(122, "Disk quota exceeded"),
-  /** Any other number, of which {@link #inWords} lets the C library tell. */
+  /** Any other number; {@link #inWords} gets its words from the C library. */
   OTHER(0, "unknown error");
 
   private static final Errno[] BY_NUMBER = byNumber();
@@ -82,7 +82,7 @@ public enum Errno {
     return all;
   }
 
-  /** Returns the error with a number; {@link #OTHER} where it is none of these. */
+  /** Returns the error with this number; {@link #OTHER} for a number that has no constant. */
   public static Errno of(int number) {
     return number >= 0 && number < BY_NUMBER.length ? BY_NUMBER[number] : OTHER;
   }

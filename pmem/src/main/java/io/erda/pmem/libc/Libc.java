@@ -11,11 +11,12 @@ import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 
 /**
- * The calls to the C library that the JDK does not offer: the one class that makes them. Linux on a
- * 64-bit machine. Any thread.
+ * The calls to the C library that the JDK does not offer. No other class makes such calls. Linux on
+ * a 64-bit machine. Any thread.
  *
- * <p>Each returns what the call returned, or the negated errno where it failed ({@link Errno}).
- * None is on a hot path but {@link #willNeed} and {@link #poll}, which allocate nothing.
+ * <p>Each method returns what the call returned, or the negated errno where it failed ({@link
+ * Errno}). Hot paths call only {@link #willNeed} and {@link #poll} of this class, which allocate
+ * nothing.
  */
 public final class Libc {
   public static final int O_RDONLY = 0;
@@ -26,13 +27,13 @@ public final class Libc {
   public static final int O_PATH = 0x200000;
   public static final int O_DIRECTORY = directoryFlag(System.getProperty("os.arch"));
 
-  /** On every 64-bit machine the double of {@link #O_DIRECTORY}. */
+  /** This flag is twice {@link #O_DIRECTORY} on every 64-bit machine. */
   public static final int O_NOFOLLOW = 2 * O_DIRECTORY;
 
   public static final int O_TMPFILE = 0x400000 | O_DIRECTORY;
   private static final int O_CLOEXEC = 0x80000;
 
-  /** Instead of an open directory: names are relative to the working directory. */
+  /** Passed instead of an open directory: names are relative to the working directory. */
   public static final int AT_FDCWD = -100;
 
   public static final int AT_SYMLINK_NOFOLLOW = 0x100;
@@ -71,10 +72,10 @@ public final class Libc {
   private static final int SOCK_DGRAM_CLOEXEC = 2 | 0x80000;
   private static final int MSG_DONTWAIT_NOSIGNAL = 0x40 | 0x4000;
 
-  /** No text of an error is as long. */
+  /** A length that no text of an error reaches. */
   private static final int WORDS_BYTES_MAX = 1024;
 
-  /** The nice level of a thread, which is the caller's. */
+  /** Selects the nice level of a thread; this class passes the calling thread. */
   private static final int PRIO_PROCESS = 0;
 
   private static final int CALLER = 0;
@@ -126,7 +127,9 @@ public final class Libc {
   private static final MemorySegment SCHED_GETAFFINITY = find("sched_getaffinity");
   private static final MemorySegment SCHED_SETAFFINITY = find("sched_setaffinity");
 
-  /** The errno of calls whose errno nobody reads: several threads may write it at a time. */
+  /**
+   * Receives the errno of calls whose errno is never read; several threads may write it at a time.
+   */
   private static final MemorySegment UNREAD_STATE = Arena.global().allocate(STATE);
 
   private Libc() {}
@@ -154,14 +157,14 @@ public final class Libc {
   }
 
   /**
-   * The same of a name that begins in an open directory. A symbolic link is followed unless {@code
-   * flags} say otherwise.
+   * Opens a file whose name is relative to an open directory. A symbolic link is followed unless
+   * {@code flags} say otherwise.
    */
   public static int open(int directory, String name, int flags) {
     return open(directory, name, flags, 0660);
   }
 
-  /** The same with the mode of a new file, less the umask. */
+  /** As {@link #open(int, String, int)}, with the mode of a new file, less the umask. */
   public static int open(int directory, String name, int flags, int mode) {
     try (Arena arena = Arena.ofConfined()) {
       long address = name(arena, name);
@@ -178,8 +181,8 @@ public final class Libc {
   }
 
   /**
-   * Allocates the range; bytes that are there keep their value, new ones read as zero, the file
-   * grows to contain it.
+   * Allocates the range. Existing bytes keep their value, new bytes read as zero, and the file
+   * grows to contain the range.
    */
   public static int fallocate(int descriptor, long offset, long length) {
     return call(FALLOCATE, descriptor, 0, offset, length, 0);
@@ -211,7 +214,7 @@ public final class Libc {
     return call(FSTATFS, descriptor, into.address(), 0, 0, 0);
   }
 
-  /** The same of the file system that a file is on. */
+  /** Describes the file system that a file is on. */
   public static int fileSystem(String file, MemorySegment into) {
     assert into.byteSize() >= STATFS_BYTES : into + " is too short for a struct statfs";
     try (Arena arena = Arena.ofConfined()) {
@@ -222,7 +225,7 @@ public final class Libc {
   /**
    * Describes a file.
    *
-   * @param name begins in the open directory; empty for the open file itself
+   * @param name relative to the open directory; empty for the open file itself
    * @param flags {@link #AT_SYMLINK_NOFOLLOW}, {@link #AT_EMPTY_PATH}
    * @param into gets the {@code struct statx} of 256 bytes
    */
@@ -312,7 +315,7 @@ public final class Libc {
   }
 
   /**
-   * Faults the pages of a mapped range in for writing; a kernel before 5.14 answers EINVAL and does
+   * Faults in the pages of a mapped range for writing. A kernel before 5.14 returns EINVAL and does
    * nothing.
    */
   public static int populateWrite(long address, long length) {
@@ -320,16 +323,16 @@ public final class Libc {
   }
 
   /**
-   * Says whether pages of a mapped range are used in no order: then a page that is missing is read
-   * alone, and into memory of its own.
+   * Tells the kernel whether pages of a mapped range are used in random order. If so, the kernel
+   * reads a missing page alone, into a separate piece of memory.
    */
   public static int advise(long address, long length, boolean random) {
     return call(MADVISE, address, length, random ? MADV_RANDOM : MADV_NORMAL, 0, 0);
   }
 
   /**
-   * Begins to read the pages of a mapped range that are not in memory. Returns −1 when it failed,
-   * without a reason. Allocates nothing, because gets call it.
+   * Begins to read the pages of a mapped range that are not in memory. Returns −1 when it failed;
+   * the reason is not available. Allocates nothing, because gets call it.
    */
   public static int willNeed(long address, long length) {
     return unread(MADVISE, address, length, MADV_WILLNEED);
@@ -386,7 +389,10 @@ public final class Libc {
     return call(EVENTFD, 0, EFD_NONBLOCK_CLOEXEC, 0, 0, 0);
   }
 
-  /** Reads bytes to an address. Allocates nothing; returns −1 where it failed, without a reason. */
+  /**
+   * Reads bytes to an address. Allocates nothing. Returns −1 when it failed; the reason is not
+   * available.
+   */
   public static int read(int descriptor, long to, long bytes) {
     return unread(READ, descriptor, to, bytes);
   }
@@ -481,7 +487,7 @@ public final class Libc {
     return arena.allocateFrom(text).address();
   }
 
-  /** What the C library says of an error. */
+  /** Returns the C library's text for an error. */
   static String words(int number) {
     try (Arena arena = Arena.ofConfined()) {
       long text = raw(STRERROR, arena.allocate(STATE), number, 0, 0, 0, 0);

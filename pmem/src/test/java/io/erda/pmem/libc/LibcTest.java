@@ -56,7 +56,7 @@ class LibcTest {
     }
     assertEquals("open: Permission denied (errno 13)", Errno.inWords("open", 13));
     assertEquals("ioctl: Unknown error 4000 (errno 4000)", Errno.inWords("ioctl", 4000));
-    // What ext4 and XFS give for a checksum that does not match is not in the table.
+    // The error of ext4 and XFS for a wrong checksum is not in the table.
     assertEquals("read: Bad message (errno 74)", Errno.inWords("read", 74));
   }
 }

@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * A second mapping of shared memory, at an address that this process has not used for a long time:
- * a multiple of 128 KiB below 2^47. The creator owns it; the memory itself must stay mapped only
- * until this is made.
+ * a multiple of 128 KiB below 2^47. The creator owns it; the original mapping may be removed after
+ * this was made.
  */
 public final class Alias {
   /** The address is a multiple of 2 to the power of this. */
@@ -20,7 +20,9 @@ public final class Alias {
   private static final long ADDRESSES = 1L << 46;
   private static final int TRIES = 100;
 
-  /** Begins at random, so that keys of an earlier process name other addresses. */
+  /**
+   * The next address. It begins at random, so that keys of an earlier process name other addresses.
+   */
   private static final AtomicLong NEXT =
       new AtomicLong(new SecureRandom().nextLong(ADDRESSES >>> UNIT_BITS));
 
@@ -64,13 +66,13 @@ public final class Alias {
         Libc.MAP_PRIVATE | Libc.MAP_ANONYMOUS | Libc.MAP_NORESERVE | Libc.MAP_FIXED_NOREPLACE;
     long mapped = Libc.map(address, bytes, Libc.PROT_NONE, flags, -1);
     if (mapped >= 0 && mapped != address) {
-      // A kernel without that flag takes the address for a hint.
+      // A kernel that does not know the flag uses the address only as a hint.
       Libc.unmap(mapped, bytes);
     }
     return mapped == address;
   }
 
-  /** The next range, with a gap behind it. */
+  /** Takes the next range of addresses, which is followed by a gap. */
   private static long take(long bytes) {
     long units = (bytes >>> UNIT_BITS) + 2;
     long unit = NEXT.getAndAdd(units);

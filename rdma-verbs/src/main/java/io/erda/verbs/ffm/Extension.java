@@ -31,7 +31,7 @@ final class Extension {
   private final MethodHandle createQp;
 
   /**
-   * Finds them.
+   * Finds the functions.
    *
    * @throws IOException when there is such a struct with an impossible size
    */
@@ -61,7 +61,7 @@ final class Extension {
     return pointer == 0 ? null : Foreign.behindWithErrno(pointer, function(LONG, LONG, LONG));
   }
 
-  /** The pointer at a negative offset; 0 where the struct does not reach so far. */
+  /** Returns the pointer at a negative offset; 0 when the struct is too small to have it. */
   private long pointer(int offset) throws IOException {
     long size = MEMORY.get(LONG, context + Structs.Extended.SIZE);
     if (size < Structs.Context.BYTES - offset) {
@@ -107,7 +107,7 @@ final class Extension {
               queryDevice.invokeExact(
                   context, 0L, attributes.address(), (long) Structs.DeviceAttr.BYTES);
       long flags = attributes.get(LONG, Structs.DeviceAttr.CAP_FLAGS_EX);
-      // The lower half is there twice, once at a place that never changed.
+      // The struct has the lower half twice, once at an offset that has never changed.
       boolean sane = (int) flags == attributes.get(INT, Structs.DeviceAttr.CAP_FLAGS);
       return errno == 0 && sane ? attributes : null;
     } catch (Throwable e) {
@@ -116,7 +116,7 @@ final class Extension {
   }
 
   /**
-   * Makes a queue pair that can do more than {@code ibv_create_qp}'s.
+   * Makes a queue pair with more abilities than {@code ibv_create_qp} can give.
    *
    * @param init attributes, as for that; this thread's scratch memory
    */

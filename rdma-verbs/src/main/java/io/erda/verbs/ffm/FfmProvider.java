@@ -7,7 +7,7 @@ import java.lang.reflect.Field;
 /**
  * DiSNI without a native library of its own: libibverbs and librdmacm through Java's foreign
  * functions. {@link #install} once, then use {@code RdmaCm.open()} and {@code RdmaVerbs.open()} as
- * ever.
+ * usual.
  */
 public final class FfmProvider extends RdmaProvider {
   private final FfmCm cm;

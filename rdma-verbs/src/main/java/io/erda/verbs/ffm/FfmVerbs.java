@@ -189,8 +189,8 @@ public final class FfmVerbs extends RdmaVerbs {
   }
 
   /**
-   * Registers memory that requests name by {@code iova} instead of its address; both have the same
-   * place in a page.
+   * Registers memory that requests name by {@code iova} instead of its address. Both have the same
+   * offset in a page.
    */
   public IbvMr regMr(IbvPd pd, long address, long length, long iova, int access)
       throws IOException {
@@ -286,7 +286,7 @@ public final class FfmVerbs extends RdmaVerbs {
   }
 
   /**
-   * Brings a queue pair from RESET to INIT, over the way that a connected ID takes.
+   * Brings a queue pair from RESET to INIT, with the route of a connected ID.
    *
    * @param access what the peer may do through it, {@code IBV_ACCESS_…}
    */
@@ -298,7 +298,7 @@ public final class FfmVerbs extends RdmaVerbs {
   }
 
   /**
-   * Brings a queue pair from INIT to RTS, over the way that a connected ID takes.
+   * Brings a queue pair from INIT to RTS, with the route of a connected ID.
    *
    * @param peer the number of the peer's queue pair
    * @param peerPsn the first packet number that the peer sends
@@ -317,7 +317,7 @@ public final class FfmVerbs extends RdmaVerbs {
     library.modifyQp(((Pointers.Qp) qp).pointer, attributes, mask);
   }
 
-  /** Whether the peer that asked for a connection with an ID has not given up since. */
+  /** Whether the peer that requested the connection of an ID still waits for the answer. */
   public boolean isWaiting(RdmaCmId request) throws IOException {
     try {
       attributesOf(request, Pointers.Scratch.zeroed(), IbvQP.IBV_QPS_INIT);

@@ -77,7 +77,10 @@ final class Foreign {
                     + " later: install one of these, or take TCP (--listen, erda://HOST:PORT)"));
   }
 
-  /** A function whose failure is told by {@code errno}; its first argument is {@link #state}. */
+  /**
+   * Returns a function that reports a failure by {@code errno}; its first argument is {@link
+   * #state}.
+   */
   MethodHandle withErrno(String symbol, FunctionDescriptor descriptor) throws IOException {
     return LINKER.downcallHandle(find(symbol), descriptor, ERRNO);
   }
@@ -87,17 +90,20 @@ final class Foreign {
     return LINKER.downcallHandle(find(symbol), descriptor);
   }
 
-  /** A function behind a pointer; no {@code errno}. */
+  /** Returns the function at an address, without {@code errno}. */
   static MethodHandle behind(long pointer, FunctionDescriptor descriptor) {
     return LINKER.downcallHandle(MemorySegment.ofAddress(pointer), descriptor);
   }
 
-  /** The same, where failure is told by {@code errno}; its first argument is {@link #state}. */
+  /**
+   * Returns the function at an address, which reports a failure by {@code errno}; its first
+   * argument is {@link #state}.
+   */
   static MethodHandle behindWithErrno(long pointer, FunctionDescriptor descriptor) {
     return LINKER.downcallHandle(MemorySegment.ofAddress(pointer), descriptor, ERRNO);
   }
 
-  /** Whether this could be the address of a function. */
+  /** Whether a number could be the address of a function. */
   static boolean isPointer(long pointer) {
     return pointer > 0xffff && pointer >>> 47 == 0;
   }
@@ -116,7 +122,7 @@ final class Foreign {
     return failed(call, errnoOf(state()));
   }
 
-  /** The same where the call returned the number. */
+  /** Returns the exception for a failed call that returned the number. */
   static VerbsException failed(String call, int errno) {
     return new VerbsException(Errno.inWords(call, errno) + hint(call, errno), errno);
   }
@@ -152,7 +158,7 @@ final class Foreign {
     }
   }
 
-  /** For the declared exceptions of a call that throws none. */
+  /** Makes an exception from the declared exception of a call that never throws it. */
   static RuntimeException unexpected(Throwable e) {
     if (e instanceof Error error) {
       throw error;

@@ -19,10 +19,10 @@ import java.util.LinkedList;
 import java.util.List;
 
 /**
- * Tries the structs that can't be checked by a pointer in them: a receive on a queue pair that is
- * put into error must complete as flushed, with its number, and so must a FLUSH and an
- * ATOMIC_WRITE, where the device has them. A missing completion proves nothing, since devices
- * differ; a completion must be right.
+ * Tries the structs that can't be checked by a pointer in them. A receive on a queue pair that is
+ * put into error must complete as flushed, with its number, and so must a FLUSH and an ATOMIC_WRITE
+ * if the device has them. A missing completion proves nothing, because devices differ, but each
+ * completion must be right.
  */
 final class LayoutCheck {
   static final int FLUSHED = 5;
@@ -67,7 +67,7 @@ final class LayoutCheck {
     }
   }
 
-  /** Rdma-core may lack an ability of the kernel: then it makes no such queue pair. */
+  /** Rdma-core may lack an ability that the kernel has. Then it makes no such queue pair. */
   private static boolean tried(FfmVerbs verbs, Libibverbs library, IbvPd pd, IbvCQ cq, Offered with)
       throws IOException {
     if (with.operations() == 0) {
@@ -113,7 +113,7 @@ final class LayoutCheck {
     requireFlushed((Pointers.Cq) cq, qp.getQp_num());
   }
 
-  /** Work that is posted to a queue pair in error completes as the receive did. */
+  /** Posts work to a queue pair in error. The work completes as the receive did. */
   private void flush(IbvCQ cq, PostExtended post, Offered with) throws IOException {
     if (with.flushes()) {
       post.flush(WR_ID, IbvSendWR.IBV_SEND_SIGNALED, 0, 0, 8, Offered.FLUSH_GLOBAL);

@@ -218,7 +218,7 @@ final class Libibverbs {
     check("ibv_destroy_cq", call(s -> (int) destroyCq.invokeExact(cq)));
   }
 
-  /** Blocks until there is one; returns nothing, {@code cq} and {@code context} are filled. */
+  /** Blocks until there is an event, and stores it to {@code cq} and {@code context}. */
   void getCqEvent(long channel, long cq, long context) throws IOException {
     int result;
     try {

@@ -63,10 +63,10 @@ public final class Waiter implements AutoCloseable {
     return memory.get(SHORT, (long) index * POLLFD_BYTES + POLLFD_REVENTS) != 0;
   }
 
-  /** Ends an {@link #await}, now or the next one. */
+  /** Ends the present or the next {@link #await}. */
   public synchronized void wakeup() {
     if (!closed) {
-      // A counter that is full already wakes as well.
+      // The result is ignored, because a full counter wakes the thread, too.
       Libc.write(wakeFd, oneAt, Long.BYTES);
     }
   }

@@ -18,8 +18,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What is offered besides what DiSNI knows, and how it is posted. The structs are written here as
- * rdma-core would.
+ * Tests the abilities that DiSNI does not know, and how such work is posted. The test writes the
+ * structs as rdma-core does.
  */
 @SuppressWarnings({"UnusedMethod", "UnusedVariable"}) // Called through pointers.
 class ExtensionTest {

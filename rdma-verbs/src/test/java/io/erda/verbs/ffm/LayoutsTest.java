@@ -38,7 +38,7 @@ class LayoutsTest {
   private Pointers.Cq cq;
   private Pointers.Channel channel;
 
-  /** What the fake ibv_poll_cq writes, and where in the struct. */
+  /** The completion that the fake ibv_poll_cq writes, and its offset in the struct. */
   private int wcShift;
 
   @BeforeEach
@@ -159,7 +159,10 @@ class LayoutsTest {
         });
   }
 
-  /** What {@code ibv_poll_cq} hands out has no pointer to check: a receive has to come back. */
+  /**
+   * The completions of {@code ibv_poll_cq} have no pointer that could be checked, so a receive has
+   * to complete.
+   */
   @Test
   void completionsAreChecked() {
     isChecked(
@@ -186,7 +189,7 @@ class LayoutsTest {
     return struct;
   }
 
-  /** What begins with a pointer to the context. */
+  /** Returns a struct that begins with a pointer to the context. */
   private long owned(int shift) {
     return struct(Structs.Owned.CONTEXT + shift, context.pointer).address();
   }

@@ -22,8 +22,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 
 /**
- * The device for client and server in one JVM: READ and WRITE are loads and stores on the other's
- * memory itself, by the posting thread. Regions need no file, and their memory must be accessible
+ * The device for client and server in one JVM. READ and WRITE are loads and stores by the posting
+ * thread in the memory of the other end. Regions need no file, and their memory must be accessible
  * from the peer's thread (no confined arena). Either end may READ and WRITE.
  */
 public final class EmbeddedDevice implements Device {
@@ -43,7 +43,7 @@ public final class EmbeddedDevice implements Device {
   private final long extraWriteLatencyNs;
   private final LongSupplier nanoTime;
 
-  /** A sleeping thread looks at them while another one accepts or closes some. */
+  /** A sleeping thread reads this list while another thread accepts or closes queue pairs. */
   private final List<EmbeddedQueuePair> queuePairs = new CopyOnWriteArrayList<>();
 
   private final List<EmbeddedQueuePair> departing = new ArrayList<>();
@@ -138,7 +138,8 @@ public final class EmbeddedDevice implements Device {
           return false;
         }
         LockSupport.parkNanos(this, left);
-        // A thread whose interrupt status is set would not sleep again.
+        // A thread whose interrupt status is set does not sleep, so the status is cleared here and
+        // set again later.
         interrupted |= Thread.interrupted();
       }
       return true;
@@ -150,7 +151,7 @@ public final class EmbeddedDevice implements Device {
     }
   }
 
-  /** A connection attempt that runs out ends the sleep too. */
+  /** Returns the longest sleep: the time-out of an attempt to connect ends the sleep, too. */
   private long bounded(long timeoutNs) {
     long bounded = timeoutNs;
     for (EmbeddedQueuePair queuePair : queuePairs) {
@@ -162,8 +163,8 @@ public final class EmbeddedDevice implements Device {
   }
 
   /**
-   * Signals first, then looks for the sleeper; the sleeper first stores itself, then looks at the
-   * signal: so not both can miss the other.
+   * This thread first stores the signal, and then checks for a sleeping thread. The sleeping thread
+   * first stores itself, and then checks the signal. So at least one of the two notices the other.
    */
   @Override
   public void wakeup() {
@@ -206,7 +207,7 @@ public final class EmbeddedDevice implements Device {
     return sum;
   }
 
-  /** Whether it neither counts nor delays WRITEs. */
+  /** Whether the device neither counts nor delays WRITEs. */
   public boolean isPlain() {
     return !counted && extraWriteLatencyNs == 0;
   }
@@ -222,7 +223,7 @@ public final class EmbeddedDevice implements Device {
   void forget(EmbeddedQueuePair queuePair) {
     finished = finished.plus(queuePair.statistics());
     queuePairs.remove(queuePair);
-    // Here too, because strangers() may never be called.
+    // The same is done here, because strangers() may never be called.
     departing.removeIf(EmbeddedQueuePair::peerLeft);
     if (!queuePair.isRequester() && !queuePair.peerLeft()) {
       departing.add(queuePair);
@@ -236,7 +237,10 @@ public final class EmbeddedDevice implements Device {
     return departing.size();
   }
 
-  /** Closed ends that are kept because their peers had not left at the last look. */
+  /**
+   * Returns the number of closed ends that are kept because their peers had not left at the last
+   * check.
+   */
   public int kept() {
     return departing.size();
   }

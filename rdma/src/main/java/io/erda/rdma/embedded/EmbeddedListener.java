@@ -24,7 +24,8 @@ final class EmbeddedListener implements Listener {
   /** Called by the requester's thread. */
   boolean offer(EmbeddedQueuePair requester) {
     waiting.add(requester);
-    // Either this thread sees that the listener closed, or close() sees the request.
+    // At least one of the two threads notices the other: this one sees that the listener is closed,
+    // or close() sees the request.
     if (closed && waiting.remove(requester)) {
       return false;
     }

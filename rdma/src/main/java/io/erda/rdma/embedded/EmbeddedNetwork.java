@@ -26,7 +26,7 @@ public final class EmbeddedNetwork {
   private final AtomicReferenceArray<LocalRegion> regions =
       new AtomicReferenceArray<>(RegistryLayout.SLOTS);
 
-  /** One word a slot: its key while it is valid. */
+  /** One word for each slot: the slot's key while it is valid, otherwise 0. */
   private final MemorySegment registry = Arena.ofAuto().allocate(8L * RegistryLayout.SLOTS, 8);
 
   private long nextSequence = 1;
@@ -58,17 +58,18 @@ public final class EmbeddedNetwork {
   }
 
   /**
-   * Says that the store that was served here is being closed: no connection is made from now on,
-   * and the reason for the end of one is {@link Status#CLOSED}. Any thread. Idempotent.
+   * Notes that the store that was served here is being closed. From now on no connection is made,
+   * and connections end with {@link Status#CLOSED}. Any thread may call it. Idempotent.
    */
   public void close() {
     close(Status.name(Status.CLOSED));
   }
 
   /**
-   * As {@link #close()}, with another reason for the end of connections; the first reason counts.
+   * As {@link #close()}, with another reason for the end of connections. Only the first reason is
+   * kept.
    *
-   * @param why in words for a user
+   * @param why the reason in words for a user
    */
   public synchronized void close(String why) {
     closed = closed == null ? why : closed;
@@ -125,7 +126,10 @@ public final class EmbeddedNetwork {
         null);
   }
 
-  /** How much of a region's file is left, in words; null when all is, or it can't be found. */
+  /**
+   * Returns in words how much of a region's file is left; null when it was not shortened, or the
+   * region is unknown.
+   */
   String describeLoss(long key) {
     LocalRegion region = regions.get(RegistryLayout.slot(key));
     if (region == null || region.remoteKey() != key || region.backing.file() == null) {

@@ -14,7 +14,8 @@ final class EmbeddedQueuePair extends RingQueuePair {
   private final EmbeddedNetwork network;
 
   /**
-   * The device to wake: the responder knows it from the start, the requester once it is accepted.
+   * The peer's device, which this end wakes. The responder knows it from the start, the requester
+   * from its acceptance on.
    */
   private volatile EmbeddedDevice peer;
 
@@ -76,7 +77,7 @@ final class EmbeddedQueuePair extends RingQueuePair {
 
   @Override
   protected void takeRings() {
-    // A wake-up leaves nothing to take here.
+    // A wake-up of this device leaves nothing that has to be taken.
   }
 
   @Override

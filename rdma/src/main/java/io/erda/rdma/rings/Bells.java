@@ -4,18 +4,19 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 
 /**
- * Tells each end of a connection whether the other sleeps: a word of each in the memory that they
- * share ({@link QueueLayout}).
+ * The bells of a connection: a word of each end, in the memory that both ends share ({@link
+ * QueueLayout}), which shows whether the end sleeps.
  *
- * <p>An end that is about to sleep stores 1 into its bell, then looks at its ring again; an end
- * that published a message looks at the other's bell after it. A full fence stands between the
- * store and the load on both sides, so not both can miss the other. The ringer clears the bell
- * before it rings, so a bell that was cleared is always followed by a ring.
+ * <p>An end that is about to sleep first stores 1 into its bell, and then checks its ring again. An
+ * end that sends a message first publishes it, and then checks the bell of the other end. On both
+ * sides a full fence separates the store from the load, so at least one end notices the other. An
+ * end that wakes the other first clears the bell, so after a bell was cleared the wake-up always
+ * follows.
  *
  * <p>Used only while the queue pair is not closed.
  */
 final class Bells {
-  // Absolute addresses.
+  // Absolute addresses of both bells.
   private final long own;
   private final long peer;
 
@@ -26,18 +27,20 @@ final class Bells {
     this.peer = requester ? second : first;
   }
 
-  /** Says that this end is about to sleep; it looks at its ring after this. */
+  /** Stores that this end is about to sleep. The caller checks its ring after this. */
   void arm() {
     Words.release(own, 1);
     VarHandle.fullFence();
   }
 
-  /** Says that this end does not sleep after all. */
+  /** Stores that this end does not sleep. */
   void disarm() {
     Words.release(own, 0);
   }
 
-  /** Whether the peer sleeps: then its bell is cleared, and the caller wakes it. */
+  /**
+   * Clears the peer's bell if the peer sleeps. Returns whether it does; then the caller wakes it.
+   */
   boolean takePeer() {
     VarHandle.fullFence();
     if (Words.acquire(peer) == 0) {

@@ -3,20 +3,21 @@ package io.erda.rdma.rings;
 import java.lang.invoke.VarHandle;
 
 /**
- * Two words that say which messages of a requester may take effect: the responder stores them, and
- * a requester looks at them when it withdraws.
+ * Two words that decide which messages of a requester may take effect. The responder stores them,
+ * and a requester loads them when it withdraws.
  *
  * <p>The responder claims received messages before any of them takes effect: it stores how many it
- * received, then looks at the requester's state. A requester that withdraws stores its state, then
- * looks at that number. A full fence stands between the store and the load on both sides, so not
- * both can miss the other: a message that was not claimed then never takes effect. When the effects
- * are there, and the answers posted, the responder stores the same number as finished.
+ * has received, and then loads the requester's state. A requester that withdraws first stores its
+ * state, and then loads that number. On both sides a full fence separates the store from the load,
+ * so at least one end notices the other, and a message that was not claimed at that time never
+ * takes effect. When the messages have taken effect, and the answers are posted, the responder
+ * stores the same number as finished.
  *
- * <p>The other end may be hostile: only the fate of the requester's own messages depends on these
- * words.
+ * <p>The other end may be hostile, but only the outcome of the requester's own messages depends on
+ * these words.
  */
 final class ClaimWords {
-  // Absolute addresses; used only while the queue pair is not closed.
+  // Absolute addresses of the words, used only while the queue pair is not closed.
   private final long claimedWord;
   private final long finishedWord;
 
@@ -26,7 +27,7 @@ final class ClaimWords {
   /** Whether this requester has withdrawn. */
   private boolean withdrawn;
 
-  /** Whether the words are gone, and zeros in their place. */
+  /** Whether the memory of the words is gone, and zeros are mapped in its place. */
   private boolean lost;
 
   private long claimedThen;
@@ -40,7 +41,10 @@ final class ClaimWords {
     finishedWord = queue + QueueLayout.FINISHED_OFFSET;
   }
 
-  /** A responder calls it, and looks at the requester's state after it. */
+  /**
+   * Stores that all received messages are claimed. A responder calls it, and checks the requester's
+   * state after it.
+   */
   void claim(long received) {
     assert received >= claimed : "what was claimed stays claimed: " + claimed;
     claimed = received;
@@ -48,12 +52,18 @@ final class ClaimWords {
     VarHandle.fullFence();
   }
 
-  /** A responder calls it when all claimed messages were dealt with. */
+  /**
+   * Stores that all claimed messages are finished. A responder calls it when all of them were
+   * handled.
+   */
   void finish() {
     Words.release(finishedWord, claimed);
   }
 
-  /** A requester calls it after it stored its state, behind a full fence. */
+  /**
+   * Loads the numbers of claimed and finished messages. A requester calls it after it has stored
+   * its state and executed a full fence.
+   */
   void withdraw() {
     assert !withdrawn : "a requester withdraws twice";
     withdrawn = true;
@@ -64,8 +74,8 @@ final class ClaimWords {
   }
 
   /**
-   * Says that the words are gone. A requester that had not withdrawn before must take all messages
-   * for claimed, and no more for finished.
+   * Notes that the memory of the words is gone. A requester that had not withdrawn before must
+   * assume that all messages were claimed, and that no further message was finished.
    */
   void lose() {
     if (!lost && !withdrawn) {
@@ -82,7 +92,10 @@ final class ClaimWords {
     return claimedThen;
   }
 
-  /** The newest number, or the last one that was seen when the memory was {@code released}. */
+  /**
+   * Returns the present number; when the memory is {@code released}, the number that was last
+   * loaded.
+   */
   long finished(boolean released) {
     if (!released && !lost) {
       finishedThen = Words.acquire(finishedWord);

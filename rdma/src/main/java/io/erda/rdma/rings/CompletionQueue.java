@@ -39,7 +39,9 @@ final class CompletionQueue {
     tail++;
   }
 
-  /** Hands over at most {@code limit} completions, those that are added meanwhile included. */
+  /**
+   * Passes on at most {@code limit} completions, including those that are added during the call.
+   */
   int drain(CompletionHandler handler, int limit) {
     int done = 0;
     while (done < limit && head != tail) {

@@ -4,8 +4,8 @@ import io.erda.rdma.DeviceStatistics;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Counts one end's READs and WRITEs, in the shared header so that the other end sees them; written
- * by one thread. A peer's numbers only serve statistics.
+ * Counts the READs and WRITEs of one end. The counts are in the shared header, so that the other
+ * end sees them. One thread stores them. A peer's counts are used only for statistics.
  */
 final class Counters {
   static final long READS = 0;
@@ -13,7 +13,9 @@ final class Counters {
   static final long WRITES = 16;
   static final long BYTES_WRITTEN = 24;
 
-  /** -1 where stores are not compared. */
+  /**
+   * The offset of the number of bytes that differ; the number is -1 when stores are not compared.
+   */
   static final long BYTES_DIFFERING = 32;
 
   private static final int READS_PER_SHOW = 64;
@@ -30,7 +32,10 @@ final class Counters {
     this.base = queue.address() + base;
   }
 
-  /** Counts a READ; the other end sees it after {@link #show}, or a few dozen more. */
+  /**
+   * Counts a READ. The other end sees the count after {@link #show}, or after a few dozen further
+   * READs.
+   */
   void read(int length) {
     bytesRead += length;
     if ((++reads & READS_PER_SHOW - 1) == 0) {
@@ -43,7 +48,10 @@ final class Counters {
     return reads - readsAtCheck;
   }
 
-  /** Notes that the owner does its periodic checks, which follow so many READs or polls. */
+  /**
+   * Notes that the owner does its periodic checks; a certain number of READs or polls leads to
+   * them.
+   */
   void check() {
     readsAtCheck = reads;
     show();

@@ -4,26 +4,29 @@ import io.erda.rdma.Status;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Whether the two ends of a connection still are there: a word of each in the memory that they
- * share ({@link QueueLayout}), and whether this end noticed a death outside of it. The owner of a
- * word stores it before anything else when it ends; the other looks at it after each READ and
+ * The states of the two ends of a connection: a word of each end, in the memory that both ends
+ * share ({@link QueueLayout}), and whether this end has noticed the death of the peer in another
+ * way. An end that ends first stores its state; the other end checks that state after each READ and
  * WRITE.
  *
  * <p>Used only while the queue pair is not closed.
  */
 final class Ends {
-  // Absolute addresses.
+  // Absolute addresses of the two words.
   private final long own;
   private final long peer;
 
   private final boolean requester;
   private final ClaimWords claims;
 
-  /** The peer died or broke the protocol: noticed outside the shared memory. */
+  /**
+   * Whether the peer died or violated the protocol, which was noticed in another way than by its
+   * word.
+   */
   private boolean broken;
 
   /**
-   * @param claims of the same connection: a requester that has withdrawn sends nothing more
+   * @param claims of the same connection: a requester that has withdrawn sends no more messages
    */
   Ends(MemorySegment queue, boolean requester, ClaimWords claims) {
     long first = queue.address() + QueueLayout.REQUESTER_STATE_OFFSET;
@@ -34,17 +37,20 @@ final class Ends {
     this.claims = claims;
   }
 
-  /** The state that the peer says it is in: one of {@link QueueLayout}. */
+  /** Returns the state that the peer has stored, a constant of {@link QueueLayout}. */
   long peerState() {
     return Words.acquire(peer);
   }
 
-  /** Says that this end is over; {@code state} is what the peer finds. */
+  /** Stores {@code state} for the peer, because this end has ended. */
   void end(long state) {
     Words.release(own, state);
   }
 
-  /** The peer died or broke the protocol: nothing from it counts from now on. */
+  /**
+   * Notes that the peer died or violated the protocol. From now on nothing that comes from the peer
+   * is used.
+   */
   void breakOff() {
     broken = true;
     if (!requester) {
@@ -60,7 +66,7 @@ final class Ends {
     return broken || peerState() != QueueLayout.OPEN;
   }
 
-  /** Whether stores and messages may still take effect; a status. */
+  /** Returns whether stores and messages may still take effect, as a status. */
   int sendable() {
     if (claims.isWithdrawn()) {
       return Status.FLUSHED;

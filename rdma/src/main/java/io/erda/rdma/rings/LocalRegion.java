@@ -46,8 +46,8 @@ public final class LocalRegion implements MemoryRegion {
   }
 
   /**
-   * Called before the memory is used by address: its owner may have closed it, against the
-   * contract.
+   * Called before the memory is used by address, because its owner may have violated the contract
+   * and closed it.
    */
   void requireAlive() {
     if (!memory.scope().isAlive()) {

@@ -10,10 +10,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The mappings of a peer's files by one connection. Closing a shared arena stops every thread of
- * the JVM for a moment, so many mappings share one, and the first of them share that of the queue
- * file. A mapping that ends before the others is replaced by zeros: the kernel can free its file,
- * and its addresses are given back together with the others'.
+ * The mappings of a peer's files that one connection has made. Closing a shared arena stops every
+ * thread of the JVM for a moment, so many mappings share an arena, and the first mappings share the
+ * arena of the queue file. A mapping that ends before the others of its arena is replaced by zeros.
+ * The kernel can free its file then, and its addresses are given back together with those of the
+ * others.
  *
  * <p>Owns all arenas but the first.
  */
@@ -72,7 +73,7 @@ public final class Mappings implements AutoCloseable {
     try {
       mapZerosOver(mapped);
     } catch (IOException e) {
-      // It stays as it is until the others of its group have ended.
+      // The mapping stays as it is until the other mappings of its group have ended.
     }
   }
 

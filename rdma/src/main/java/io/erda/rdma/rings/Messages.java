@@ -75,7 +75,7 @@ final class Messages {
     return in.position();
   }
 
-  /** Whether a message is there and has a buffer. */
+  /** Whether a message has come and a buffer is posted for it. */
   boolean mayDeliver() {
     return !receives.isEmpty() && !in.isEmpty();
   }
@@ -83,8 +83,8 @@ final class Messages {
   /**
    * Delivers the next message. REQUIRES: {@link #hasReceive}.
    *
-   * @return {@link Ring#FITS}: done; {@link Ring#EMPTY}: there is none; {@link Ring#FAULT}: the
-   *     peer's record is invalid
+   * @return {@link Ring#FITS} when a message was delivered, {@link Ring#EMPTY} when there is none,
+   *     {@link Ring#FAULT} when the peer's record is invalid
    */
   long deliver(CompletionHandler handler) {
     long header = in.next();

@@ -15,20 +15,20 @@ import java.util.function.LongSupplier;
  * READ, WRITE and atomic operations on memory that this process has mapped: loads and stores of the
  * posting thread. Each method does the work and returns its status.
  *
- * <p><b>Fencing.</b> After each READ and WRITE the peer's state and the region's key are looked at,
- * for a WRITE with a full fence between its stores and that load: either this end sees that the
- * other has ended, and the work fails, or the other end sees the whole WRITE.
+ * <p><b>Fencing.</b> After each READ and WRITE this end loads the peer's state and the region's
+ * key; after a WRITE a full fence separates its stores from these loads. So either this end sees
+ * that the other end has ended, and the work fails, or the other end sees the whole WRITE.
  *
- * <p><b>Memory that is not there.</b> A load or store of a region's file that somebody shortened,
- * or a store to a page that the disk has no room for, is a fault that the JVM reports late ({@link
+ * <p><b>Missing memory.</b> A load or store in a region's file that somebody shortened, or a store
+ * to a page for which the disk has no room, is a fault that the JVM reports late ({@link
  * MemoryGuard}). Each READ and WRITE waits for that report before it ends, so the fault is its own
  * status and never an error in other work.
  */
 final class OneSidedWork {
   /**
-   * A cache line. Processors may fetch the line beside it too, but those of virtual machines were
-   * seen not to: with a word of every second line the copies waited for the others, one object
-   * after the other ({@code ./erda eval run multiget}).
+   * The bytes of a cache line. Processors may fetch the next line too, but those of virtual
+   * machines did not: when only every second line was loaded, each copy waited for the other lines,
+   * one object after the other ({@code ./erda eval run multiget}).
    */
   private static final int SOON_STRIDE = 64;
 
@@ -71,16 +71,19 @@ final class OneSidedWork {
   private final MemoryGuard faults = new MemoryGuard();
   private String lostRegion = "";
 
-  /** The region of the WRITE that is under way; null until it is reached. */
+  /** The region of the WRITE that is under way; null until the region is mapped. */
   private RemoteRegion reached;
 
   /** The word that the last compare-and-swap found. */
   private long exchanged;
 
-  /** Addresses that are READ soon; grows as needed. */
+  /** Addresses that will be READ soon; grows as needed. */
   private long[] soon = new long[0];
 
-  /** The sum of the words that were loaded there, so that no compiler leaves the loads out. */
+  /**
+   * The sum of the words that were loaded at these addresses, so that the compiler does not remove
+   * the loads.
+   */
   @SuppressWarnings("unused")
   private long soonWords;
 
@@ -109,7 +112,9 @@ final class OneSidedWork {
     this.nanoTime = nanoTime;
   }
 
-  /** Which memory was lost when work ended with {@link Status#MEMORY_LOST} last, in words. */
+  /**
+   * Returns in words which memory was missing when work last ended with {@link Status#MEMORY_LOST}.
+   */
   String lostRegion() {
     return lostRegion;
   }
@@ -137,7 +142,7 @@ final class OneSidedWork {
   /**
    * A READ in the usual case.
    *
-   * @return whether it was done; otherwise {@link #read} finds out why not
+   * @return whether the READ was done; otherwise call {@link #read}, which finds out the reason
    */
   boolean readNow(LocalRegion to, Work work) {
     long remoteOffset = work.remoteOffset;
@@ -171,8 +176,8 @@ final class OneSidedWork {
   }
 
   /**
-   * Loads a word of every cache line of each place, first lines first: none of the loads waits for
-   * another one, so as many are under way as the processor has room for.
+   * Loads a word of every cache line of each place, the first lines of all places first. No load
+   * waits for another one, so as many are under way as the processor can handle.
    */
   void readSoon(long[] remoteKeys, long[] remoteOffsets, int length, int count) {
     if (length < Long.BYTES) {
@@ -194,7 +199,8 @@ final class OneSidedWork {
       }
     }
     if (faults.access(LOAD_NEARBY, this, soon, reached, length, 0, 0) == MemoryGuard.FAULT) {
-      // A READ of missing memory will report it, unless the missing memory is another owner's.
+      // A later READ of the missing memory will report it, unless the memory belongs to another
+      // owner.
       requireLossOf(remoteKeys, count, faults.fault());
     }
   }
@@ -214,7 +220,7 @@ final class OneSidedWork {
     return 0;
   }
 
-  /** Throws unless shared memory or a region of one of these keys is gone. */
+  /** Throws the fault unless the shared memory, or a region of one of these keys, is missing. */
   private void requireLossOf(long[] remoteKeys, int count, MemoryFault fault) {
     if (!source.isMemoryLost() && !isAnyLost(remoteKeys, count)) {
       throw fault;
@@ -230,7 +236,7 @@ final class OneSidedWork {
       }
     }
     if (lost == MemoryGuard.FAULT) {
-      // The keys themselves can't be loaded any more.
+      // The memory with the keys is missing, so no key can be checked any more.
       ends.breakOff();
     }
     return lost != 0;
@@ -259,7 +265,7 @@ final class OneSidedWork {
   }
 
   private int afterRead(RemoteRegion from, int length) {
-    // Later loads, those of the next READ too, come after these.
+    // All later loads, including those of the next READ, come after these.
     VarHandle.acquireFence();
     counters.read(length);
     long state = ends.peerState();
@@ -332,8 +338,8 @@ final class OneSidedWork {
   }
 
   /**
-   * A WRITE counts only when neither the queue pair nor the key was taken away before its stores
-   * were all visible.
+   * A WRITE counts as done only if neither the queue pair was fenced nor the key was revoked before
+   * all its stores were visible.
    */
   private int afterWrite(RemoteRegion to) {
     VarHandle.fullFence();
@@ -356,7 +362,7 @@ final class OneSidedWork {
         : onWord(STORE_WORD, to, work.remoteOffset, 0, work.value);
   }
 
-  /** The region whose word the work may change; null where there is none. */
+  /** Returns the region whose word the work may change; null when there is none. */
   private RemoteRegion word(Work work, int access) {
     RemoteRegion to = regions.get(work.remoteKey, true);
     return to != null
@@ -415,8 +421,8 @@ final class OneSidedWork {
   }
 
   private int exchange(RemoteRegion to, long remoteOffset, long expected, long value) {
-    // Where memory is missing the interpreter's compare-and-swap ends the process, and a load does
-    // not.
+    // Load the word first: when memory is missing, the interpreter's compare-and-swap ends the
+    // process, but a load does not.
     exchanged = (long) QueueLayout.WORD.getOpaque(to.memory(), remoteOffset);
     faults.surface();
     exchanged =
@@ -436,9 +442,12 @@ final class OneSidedWork {
     return bytes;
   }
 
-  // Why work was not done.
+  // The status of work that was not done.
 
-  /** Checked before a store: no WRITE goes through a revoked key. */
+  /**
+   * Whether the access is allowed. Checked before a store, so that no WRITE is done by a revoked
+   * key.
+   */
   private static boolean isAllowed(RemoteRegion region, int access, long offset, int length) {
     return (region.access() & access) != 0
         && region.contains(offset, length)
@@ -458,8 +467,8 @@ final class OneSidedWork {
   }
 
   /**
-   * The owner of the memory closed it while it was used: that is no error when it revoked the key
-   * before.
+   * Handles that the owner of the memory closed it during the access. This is no error if the owner
+   * had revoked the key before.
    */
   private static int lost(RemoteRegion region, IllegalStateException e) {
     if (RemoteRegions.isValid(region)) {
@@ -469,11 +478,12 @@ final class OneSidedWork {
   }
 
   /**
-   * Why work met missing memory: a status that is never SUCCESS.
+   * Returns the status of work that met missing memory; never SUCCESS.
    *
-   * @param region null when none was reached yet
+   * @param region null when no region was mapped yet
    * @param stored whether the work stored to the peer's memory
-   * @throws MemoryFault when no memory of the peer is gone: then another owner's is
+   * @throws MemoryFault when no memory of the peer is missing; then the missing memory belongs to
+   *     another owner
    */
   private int afterFault(RemoteRegion region, boolean stored, MemoryFault fault) {
     if (source.isMemoryLost()) {
@@ -484,7 +494,7 @@ final class OneSidedWork {
     }
     int valid = faults.step(region, reached -> RemoteRegions.isValid(reached) ? 1 : 0);
     if (valid == MemoryGuard.FAULT) {
-      // The keys themselves can't be looked at any more.
+      // The memory with the keys is missing, so no key can be checked any more.
       ends.breakOff();
       return Status.FENCED;
     }

@@ -36,17 +36,17 @@ public final class QueueLayout {
 
   /**
    * The version of all bytes that the ends of a connection share: HELLO, queue file, registry. In
-   * every version it stands at the same place of each of the three, and so do the name in HELLO
-   * and, in a queue file, states and private data: so a server can refuse a client of another
-   * version in words.
+   * all versions it has the same offset in each of the three, and so have the name in HELLO and, in
+   * a queue file, the states and the private data. So a server can refuse a client of another
+   * version with a message.
    */
   public static final int VERSION = 3;
 
   public static final int RING_BYTES = 1 << 16;
 
   /**
-   * The longest message. Twice it and its headers fit a ring, so an empty ring takes one wherever
-   * its positions stand.
+   * The longest message. A ring has room for two such messages with their headers, so an empty ring
+   * has room for one at any position.
    */
   public static final int MESSAGE_BYTES_MAX = 16 * 1024;
 
@@ -76,7 +76,7 @@ public final class QueueLayout {
   public static final long BYTES = TO_REQUESTER_RING_OFFSET + RING_BYTES;
 
   /**
-   * States of either end. The requester is OPEN from the start; the responder becomes OPEN when it
+   * The states of an end. The requester is OPEN from the start; the responder becomes OPEN when it
    * accepts.
    */
   public static final long PENDING = 0;
@@ -84,10 +84,13 @@ public final class QueueLayout {
   public static final long OPEN = 1;
   public static final long REFUSED = 2;
 
-  /** Closed by its owner: all later completions of the other end are errors. */
+  /** The end was closed by its owner; all later completions of the other end are errors. */
   static final long FENCED = 3;
 
-  /** The end's process is gone or going: as FENCED, but READs of its regions go on. */
+  /**
+   * The process of the end has ended or is ending. This is like FENCED, but READs of its regions go
+   * on.
+   */
   public static final long GONE = 4;
 
   public static final ValueLayout.OfLong LONG =
@@ -120,7 +123,7 @@ public final class QueueLayout {
 
   private QueueLayout() {}
 
-  /** Writes the header, for the requester, before anybody else sees the memory. */
+  /** Writes the header. The requester calls this before any other process sees the memory. */
   public static void initialise(
       MemorySegment queue, long pid, boolean counted, MemorySegment privateData) {
     queue.set(INT, VERSION_OFFSET, VERSION);
@@ -145,8 +148,8 @@ public final class QueueLayout {
   }
 
   /**
-   * A private copy, so that the peer can't change it under the reader; null when its length is
-   * invalid.
+   * Returns a copy of private data, so that the peer can't change it while it is read; null when
+   * its length is invalid.
    */
   public static MemorySegment privateData(MemorySegment queue, long at) {
     int length = queue.get(INT, at);

@@ -1,6 +1,9 @@
 package io.erda.rdma.rings;
 
-/** Posted receive buffers, first come first filled. One thread; preallocated. */
+/**
+ * Posted receive buffers, which are filled in the order in which they were posted. One thread;
+ * preallocated.
+ */
 final class ReceiveQueue {
   private final long[] ids;
   private final LocalRegion[] regions;

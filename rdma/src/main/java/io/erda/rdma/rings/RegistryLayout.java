@@ -3,7 +3,8 @@ package io.erda.rdma.rings;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The file in which a responder shows the regions that peers on its host may map.
+ * The layout of the registry, the file in which a responder lists the regions that peers on its
+ * host may map.
  *
  * <pre>
  *     0  magic (8) · layout version (4) · slots (4) · registry ID (8) · next key sequence (8)
@@ -13,8 +14,8 @@ import java.lang.foreign.MemorySegment;
  *         32  access (4) · name length (4) · file name, UTF-8, in the directory around the registry's (216)
  * </pre>
  *
- * <p>A remote key is {@code sequence << 16 | slot}; sequences only grow, over restarts too, so a
- * key is never reused. A reader loads the key, the slot, and the key again.
+ * <p>A remote key is {@code sequence << 16 | slot}; sequences only grow, also over restarts, so a
+ * key is never reused. A reader loads the key, then the slot, and then the key again.
  */
 public final class RegistryLayout {
   /** "ERDAREG\0" as a little-endian word. */
@@ -22,7 +23,10 @@ public final class RegistryLayout {
 
   public static final int VERSION = QueueLayout.VERSION;
 
-  /** Enough for a log's regions, 8190 at most, the root, and tables that are or were doubled. */
+  /**
+   * The number of slots: enough for the regions of a log, 8190 at most, the root, and tables that
+   * are being or were doubled.
+   */
   public static final int SLOTS = 8256;
 
   public static final int SLOT_BYTES = 256;
@@ -70,8 +74,8 @@ public final class RegistryLayout {
   }
 
   /**
-   * The version in the first bytes of a registry, at the same place in every version; −1 where they
-   * are not those of a registry.
+   * The version in the first bytes of a registry, which is at the same place in every version; −1
+   * when the bytes are not those of a registry.
    */
   public static int version(MemorySegment first) {
     return first.byteSize() >= SLOTS_OFFSET

@@ -4,13 +4,13 @@ import io.erda.pmem.ReadAhead;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A peer's region as this end reaches it.
+ * A region of the peer as this end accesses it.
  *
- * @param key the remote key it was asked for
+ * @param key the remote key by which it was requested
  * @param keyAddress where the registry shows the key while it is valid
  * @param memory the bytes
  * @param writable whether {@code memory} was mapped for WRITEs; a mapping is read-only until the
- *     first
+ *     first WRITE
  * @param address where the memory begins
  * @param length bytes
  * @param access the uses that its owner permits, of {@code Access}
@@ -29,20 +29,20 @@ public record RemoteRegion(
    * How a region is mapped.
    *
    * @param inode of the file
-   * @param fileOffset where in it the region begins
+   * @param fileOffset where in the file the region begins
    * @param group its group of mappings
    * @param readAhead decides how the pages of all mappings are read
    */
   public record Mapping(long inode, long fileOffset, Mappings.Group group, ReadAhead readAhead) {}
 
-  /** A range is loaded now. */
+  /** Notes that a range is about to be loaded. */
   void loading(long offset, int bytes) {
     if (mapping != null) {
       mapping.readAhead().loading(memory, offset, bytes);
     }
   }
 
-  /** A range is loaded soon, after others. */
+  /** Notes that a range will be loaded soon, after other ranges. */
   void loadingSoon(long offset, int bytes) {
     if (mapping != null) {
       mapping.readAhead().loadingSoon(memory, offset, bytes);
@@ -54,14 +54,14 @@ public record RemoteRegion(
   }
 
   /**
-   * Whether the memory is a mapping by this connection, which nobody else can end: it may be used
-   * by address as long as the queue pair is open.
+   * Whether the memory is a mapping by this connection, which no other code can end, so that it may
+   * be used by address as long as the queue pair is open.
    */
   boolean isOurs() {
     return mapping != null;
   }
 
-  /** How much of the file of a region is left, in words; null when all of it is. */
+  /** Returns in words how much of a region's file is left; null when the file was not shortened. */
   public static String describeLoss(String file, long bytes, long needed) {
     return bytes >= needed
         ? null
@@ -69,7 +69,7 @@ public record RemoteRegion(
             .formatted(file, bytes, needed);
   }
 
-  /** Names the same memory by another key. */
+  /** Returns the same memory under another key. */
   public RemoteRegion under(long newKey, long newKeyAddress, int newAccess) {
     return new RemoteRegion(
         newKey, newKeyAddress, memory, writable, address, length, newAccess, mapping);

@@ -3,42 +3,43 @@ package io.erda.rdma.rings;
 import io.erda.pmem.FailedStoreException;
 import java.util.Arrays;
 
-/** The regions of the peer's that one end has reached, by the slot of their keys. */
+/** The regions of the peer that one end has access to, by the slot of their keys. */
 final class RemoteRegions {
-  /** Reaches the peer's memory for a device, and explains faults. */
+  /** Provides access to the peer's memory for a kind of device, and explains faults. */
   interface Source {
     /**
-     * Reaches a region of the peer for the first time, or for the first WRITE; null when that
-     * failed.
+     * Returns access to a region of the peer, for the first time or for the first WRITE; null when
+     * that failed.
      */
     RemoteRegion reach(long key, boolean toWrite);
 
-    /** Why {@link #reach} last returned null, a status. */
+    /** Returns the status that explains why {@link #reach} last returned null. */
     int reachFailure();
 
     /** Called when a region and its key are not used any more. */
     default void leave(RemoteRegion region) {}
 
-    /**
-     * Called when another region, or another mapping of the same one, took the place of this one.
-     */
+    /** Called when another region, or another mapping of the same region, has replaced this one. */
     default void supersede(RemoteRegion region) {}
 
     /**
-     * How the file of a region was shortened, for messages; null when it was not. Called after a
-     * fault.
+     * Returns in words how the file of a region was shortened, for messages; null when it was not
+     * shortened. Called after a fault.
      */
     String describeLoss(RemoteRegion region);
 
     /**
-     * Why a store to a region failed whose file was not shortened; null when it has no file. Called
-     * after a fault.
+     * Returns the reason for which a store to a region failed whose file was not shortened; null
+     * when the region has no file. Called after a fault.
      */
     default FailedStoreException storeFailure(RemoteRegion region) {
       return null;
     }
 
-    /** Whether the memory that both ends share is gone; notes it. Called after a fault. */
+    /**
+     * Finds out whether the memory that both ends share is missing, and notes that. Called after a
+     * fault.
+     */
     boolean isMemoryLost();
   }
 
@@ -47,7 +48,7 @@ final class RemoteRegions {
   private final Source source;
   private RemoteRegion[] bySlot = new RemoteRegion[SLOTS_MIN];
 
-  /** Whether the place where the peer shows its valid keys was reached. */
+  /** Whether the memory with the peer's valid keys is accessible. */
   private boolean open;
 
   RemoteRegions(Source source) {
@@ -55,7 +56,8 @@ final class RemoteRegions {
   }
 
   /**
-   * Says that the place where the peer shows its valid keys was reached, so that regions can be.
+   * Notes that the memory with the peer's valid keys is accessible, so that regions can be
+   * accessed, too.
    */
   void open() {
     assert !open : "the registry is reached twice";
@@ -66,7 +68,7 @@ final class RemoteRegions {
     return open;
   }
 
-  /** A region that was reached before, or null. */
+  /** Returns a region that was accessed before, or null. */
   RemoteRegion known(long key) {
     int slot = RegistryLayout.slot(key);
     if (slot >= bySlot.length) {
@@ -76,7 +78,7 @@ final class RemoteRegions {
     return region != null && region.key() == key ? region : null;
   }
 
-  /** A region, reached now if need be; null when that fails. */
+  /** Returns a region, and gets access to it if necessary; null when that fails. */
   RemoteRegion get(long key, boolean toWrite) {
     RemoteRegion region = known(key);
     if (region != null && (region.writable() || !toWrite)) {
@@ -111,7 +113,7 @@ final class RemoteRegions {
     }
   }
 
-  /** Whether the owner of a region still shows its key. */
+  /** Whether the key of a region is still valid. */
   static boolean isValid(RemoteRegion region) {
     return Words.acquire(region.keyAddress()) == region.key();
   }

@@ -10,21 +10,21 @@ import java.lang.foreign.MemorySegment;
  *   immediate data   type       payload length            header word, then the payload, padded to 8 bytes
  * </pre>
  *
- * <p>A header word of 0 means "not yet". Before a header is published (release) the payload is in
- * place and the word behind the record is 0, so the consumer finds the end of the records at the
- * place it looks at next: an empty poll is one load of a line that only the producer writes, and a
- * message costs one line transfer, not two. A record never wraps; a PAD record fills the end of the
- * ring. The producer's position is in no shared word; the consumer's is, and the producer looks at
- * it only when the ring seems full.
+ * <p>A header word of 0 means that there is no record yet. Before the producer publishes a header
+ * (with release semantics), it has stored the payload, and a 0 in the word behind the record. So
+ * the consumer finds the end of the records at the place that it loads next: an empty poll is one
+ * load of a line that only the producer writes, and a message costs one line transfer, not two. A
+ * record never wraps around; a PAD record fills the end of the ring. The producer's position is not
+ * shared. The consumer's position is, and the producer loads it only when the ring seems full.
  *
- * <p>The other end may be hostile: each side keeps its own position privately, loads a word from
- * outside once, and checks it before use.
+ * <p>The other end may be hostile: each side keeps its position in private memory, loads a shared
+ * word only once, and checks it before use.
  */
 public final class Ring {
   public static final int HEADER_BYTES = 8;
   public static final int TYPE_SEND = 1;
 
-  /** The payload is one u32: how many bytes the WRITE wrote. */
+  /** A record whose payload is one u32: the number of bytes that the WRITE has written. */
   public static final int TYPE_WRITE_IMM = 2;
 
   public static final int TYPE_PAD = 3;
@@ -81,8 +81,8 @@ public final class Ring {
     }
 
     /**
-     * Publishes a message. {@link Ring#FITS}: done; {@link Ring#EMPTY}: no room; {@link
-     * Ring#FAULT}: the consumer's position is invalid.
+     * Publishes a message. Returns {@link Ring#FITS} when that is done, {@link Ring#EMPTY} when
+     * there is no room, {@link Ring#FAULT} when the consumer's position is invalid.
      */
     public int offer(int type, int imm, MemorySegment source, long sourceOffset, int length) {
       assert length >= 0 && length <= QueueLayout.MESSAGE_BYTES_MAX : length;
@@ -95,8 +95,8 @@ public final class Ring {
       boolean wraps = recordBytes(length) > room;
       long end = end(length);
       int at = wraps ? 0 : index;
-      // From the end to the beginning: the consumer polls the line of the header, and each load
-      // takes the line away from this processor.
+      // The stores go from the end to the beginning, because the consumer polls the line of the
+      // header, and each of its loads takes the line away from this processor.
       Words.plain(words + ((int) end & MASK), 0);
       copyIn(source, sourceOffset, base + at + HEADER_BYTES, length);
       Words.release(words + at, header(type, imm, length));
@@ -104,7 +104,7 @@ public final class Ring {
         Words.release(words + index, header(TYPE_PAD, 0, room - HEADER_BYTES));
       }
       tail = end;
-      // The word behind the record is the producer's too.
+      // The word behind the record also belongs to the producer.
       assert (tail & 7) == 0 && tail + HEADER_BYTES - consumed <= CAPACITY
           : "tail " + tail + ", consumed " + consumed;
       return FITS;
@@ -118,7 +118,7 @@ public final class Ring {
       MemorySegment.copy(source, from, queue, to, near);
     }
 
-    /** Whether {@link #offer} will take a message of this length: its result. */
+    /** Returns the result that {@link #offer} would have for a message of this length. */
     int room(int length) {
       // The word behind the record is written too.
       long needed = end(length) + HEADER_BYTES - CAPACITY;
@@ -182,7 +182,7 @@ public final class Ring {
         case TYPE_WRITE_IMM:
           return length == 4 && recordBytes(length) <= room ? header : FAULT;
         case TYPE_PAD:
-          // Nothing needs padding at place 0; so no padding follows padding, and the recursion
+          // No record needs padding at place 0. So no padding follows padding, and the recursion
           // ends.
           if (room == CAPACITY || length != room - HEADER_BYTES) {
             return FAULT;
@@ -208,7 +208,7 @@ public final class Ring {
       return queue.get(QueueLayout.INT, base + ((int) head & MASK) + HEADER_BYTES);
     }
 
-    /** Gives the record of this header back to the producer. */
+    /** Gives the space of this header's record back to the producer. */
     public void consume(long header) {
       assert recordBytes(length(header)) <= CAPACITY - ((int) head & MASK)
           : "a record wraps: " + header;

@@ -15,7 +15,8 @@ final class RingClaims implements Claims {
   private final MemoryGuard faults = new MemoryGuard();
 
   /**
-   * Messages that were posted, those included that were not published because the peer had ended.
+   * The number of messages that were posted, including those that were not published because the
+   * peer had ended.
    */
   private long posted;
 
@@ -73,7 +74,8 @@ final class RingClaims implements Claims {
     }
     queuePair.lookForShortening();
     if (!faults.attempt(this, RingClaims::fence)) {
-      // The responder may not see that this end withdrew, and may claim the messages in the ring.
+      // The responder may not notice that this end has withdrawn, and may claim the messages in the
+      // ring.
       words.lose();
       queuePair.isMemoryLost();
       queuePair.breakOff();

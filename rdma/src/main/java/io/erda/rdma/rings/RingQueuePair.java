@@ -16,20 +16,21 @@ import java.util.function.LongSupplier;
 
 /**
  * A queue pair over memory that both ends share ({@link QueueLayout}): READ and WRITE are loads and
- * stores of the posting thread, messages go through the two rings. Devices of one host differ in
- * how an end reaches the other's regions, wakes it, and learns that it died.
+ * stores of the posting thread, messages go through the two rings. Its subclasses, the devices
+ * within one host, differ in how an end accesses the regions of the other end, wakes it, and
+ * notices its death.
  *
- * <p>Everything a post does is done when it returns; the completion waits in a local queue for the
- * next poll. So READs execute in order, a WRITE is visible before a later SEND is, and {@link
- * Flags#FENCE} asks for nothing more.
+ * <p>All effects of a post have happened when it returns; the completion waits in a local queue for
+ * the next poll. So READs execute in order, a WRITE is visible before a later SEND is, and {@link
+ * Flags#FENCE} needs no further action.
  *
- * <p><b>Fencing.</b> Closing first stores this end's state ({@link Ends}), and work of the other
- * end that meets that state fails ({@link OneSidedWork}).
+ * <p><b>Fencing.</b> Closing first stores the state of this end ({@link Ends}), and work of the
+ * other end that finds this state fails ({@link OneSidedWork}).
  *
  * <p><b>Messages at the end.</b> After a requester has closed or withdrawn, only messages that the
  * responder had claimed take effect: see {@link ClaimWords}.
  *
- * <p>{@link Bells} says how an end that sleeps is woken.
+ * <p>{@link Bells} explains how an end that sleeps is woken.
  *
  * <p>{@link OneSidedWork} and {@link Messages} do the posted work.
  */
@@ -38,13 +39,13 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   private static final int POLLS_PER_CHECK = 64;
   private static final int READS_PER_CHECK = 128;
 
-  /** How far a queue pair has got. */
+  /** The phase of a queue pair. */
   public enum Phase {
     CONNECTING,
     CONNECTED,
     /**
-     * The end was noticed: a requester still gets the messages that arrived before, a responder
-     * drops them; then posted receives are flushed, then DISCONNECT.
+     * The end of the connection was noticed. A requester still delivers messages that arrived
+     * before, a responder drops them. Then posted receives are flushed, and DISCONNECT is reported.
      */
     ENDING,
     ENDED,
@@ -75,7 +76,8 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   private long drainUntil;
 
   /**
-   * @param connectTimeoutNs of a requester; unused by a responder, which begins connected
+   * @param connectTimeoutNs the time-out of a requester; not used by a responder, which begins in
+   *     the phase CONNECTED
    */
   protected RingQueuePair(
       Device device,
@@ -115,7 +117,7 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
             nanoTime);
   }
 
-  // Methods of a device, beside those for the peer's regions.
+  // Methods that a subclass implements, besides those for the peer's regions.
 
   @Override
   public int reachFailure() {
@@ -123,28 +125,29 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   }
 
   /**
-   * Reaches the place where the peer's valid keys are shown; called once, when the connection is
-   * accepted. Returning false fails the connection, for the reason {@link #reachFailure}.
+   * Gets access to the memory with the peer's valid keys. Called once, when the connection is
+   * accepted. When it returns false the connection fails with {@link #reachFailure}.
    */
   protected abstract boolean openRegistry(long registryId);
 
-  /** Wakes the peer, which said that it sleeps. */
+  /** Wakes the peer, whose bell shows that it sleeps. */
   protected abstract void ring();
 
   /**
-   * Called at a low rate from poll: finds out whether the peer died, and calls {@link #breakOff}.
+   * Finds out whether the peer has died, and calls {@link #breakOff} if so. Called at a low rate
+   * from poll.
    */
   protected abstract void checkPeer();
 
   /**
-   * Called before the bell is armed: takes the wake-ups of this end, which looks at the ring of
-   * messages after it.
+   * Takes the wake-ups that this end has received. Called before the bell is armed; this end looks
+   * at the ring of messages afterwards.
    */
   protected abstract void takeRings();
 
   /**
-   * Called while connecting, before the responder's state is looked at: goes on connecting; an
-   * error status ends the attempt.
+   * Goes on connecting. Called during an attempt to connect, before the responder's state is
+   * checked. An error status ends the attempt.
    */
   protected abstract int advanceConnect();
 
@@ -174,7 +177,7 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
       case Opcode.WRITE -> complete(work, oneSided.write(checked(work)));
       case Opcode.WRITE_IMM -> postWriteImm(work);
       case Opcode.SEND -> postSend(work);
-      // Only the responder can flush its memory: it is asked by a message.
+      // Only the responder can flush its memory, after a message from this end.
       case Opcode.FLUSH -> complete(work, Status.UNSUPPORTED);
       case Opcode.ATOMIC_WRITE -> complete(work, oneSided.atomicWrite(work));
       case Opcode.COMPARE_AND_SWAP -> complete(work, oneSided.compareAndSwap(local(work), work));
@@ -203,7 +206,7 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
 
   private boolean postWriteImm(Work work) {
     checked(work);
-    // There must be room for the notice before the WRITE; only this thread takes it.
+    // There must be room for the notice before the WRITE. Only this thread takes room in the ring.
     if (!messages.hasRoom(Integer.BYTES)) {
       return false;
     }
@@ -261,7 +264,10 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
     return oneSided.lostRegion();
   }
 
-  /** A requester that has withdrawn may still wait for the answers to what was claimed before. */
+  /**
+   * Whether this end may send an answer: a requester that has withdrawn may still wait for the
+   * answers to messages that were claimed before.
+   */
   private boolean mayAnswer() {
     return !requester
         && phase == Phase.CONNECTED
@@ -269,7 +275,7 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
         && ends.peerState() == QueueLayout.FENCED;
   }
 
-  /** A status, or -1 when the ring has no room. */
+  /** Publishes a message. Returns a status, or -1 when the ring has no room. */
   private int publish(int type, int imm, MemorySegment source, long offset, int length) {
     int offered = messages.offer(type, imm, source, offset, length);
     if (offered == Ring.EMPTY) {
@@ -283,7 +289,7 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
     return ends.peerState() == QueueLayout.OPEN ? Status.SUCCESS : Status.FENCED;
   }
 
-  /** Called after the stores that the peer is to see. */
+  /** Wakes the peer if it sleeps. Called after the stores that the peer must see. */
   public final void ringIfAsleep() {
     if (bells.takePeer()) {
       ring();
@@ -311,20 +317,22 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   @Override
   public final int poll(CompletionHandler handler, int limit) {
     int done = completions.drain(handler, limit);
-    // An end that READs in the call polls seldom, so its READs count too.
+    // An end that READs within calls polls seldom, so its READs are counted, too.
     if (((++polls & POLLS_PER_CHECK - 1) == 0 || counters.readsSinceCheck() >= READS_PER_CHECK)
         && phase == Phase.CONNECTED) {
       counters.check();
-      // Before the ring is looked at, because checkPeer takes wake-ups: an end that armed and polls
-      // before it sleeps would miss the message whose wake-up was taken.
+      // checkPeer takes wake-ups, so this end looks at the ring afterwards. Otherwise an end that
+      // has armed its bell and polls before it sleeps would miss the message whose wake-up was
+      // taken.
       checkPeer();
     }
     if (phase == Phase.CONNECTED) {
-      // Answers that came before the end count; messages of a requester that has gone do not.
+      // Answers that came before the end are delivered; messages of a requester that has ended are
+      // not.
       if (requester || !ends.hasPeerEnded()) {
         done += receive(handler, limit - done);
       }
-      // A message that was published before the end must not be missed: the ring is looked at once
+      // A message that was published before the end must not be missed, so the ring is checked once
       // more after the end was noticed.
       if (phase == Phase.CONNECTED && ends.hasPeerEnded()) {
         assert drainUntil == 0 : "an end is noticed twice";
@@ -382,7 +390,7 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
     if (open) {
       regions.open();
     }
-    // The peer may have accepted and closed: that is connected, then disconnected.
+    // The peer may have accepted and then closed. This is reported as connected, then disconnected.
     return decided(handler, open ? Status.SUCCESS : reachFailure());
   }
 
@@ -399,7 +407,8 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   }
 
   private int end(CompletionHandler handler, int limit) {
-    // A ring's worth at most: a peer that goes on publishing must not delay the end.
+    // At most the bytes of one ring are delivered, so that a peer that goes on publishing can't
+    // delay the end.
     int done = messages.position() < drainUntil ? receive(handler, limit) : 0;
     while (phase == Phase.ENDING && done < limit && messages.hasReceive()) {
       long wrId = messages.removeReceive();
@@ -438,15 +447,18 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   }
 
   /**
-   * Called when the memory that both ends share was lost and replaced by zeros, which do not say
-   * what the responder did.
+   * Called when the memory that both ends share was lost and replaced by zeros, which do not show
+   * which messages the responder has claimed.
    */
   protected final void onMemoryLost() {
     claimWords.lose();
     breakOff();
   }
 
-  /** The peer died or broke the protocol: nothing from it counts from now on. */
+  /**
+   * Ends the connection because the peer died or violated the protocol. From now on nothing that
+   * comes from the peer is used.
+   */
   public final void breakOff() {
     ends.breakOff();
   }
@@ -497,13 +509,19 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
     };
   }
 
-  /** Empty on a responder: its peer's private data is in the request. */
+  /**
+   * {@inheritDoc} On a responder it is empty, because the private data of its peer is in the
+   * connection request.
+   */
   @Override
   public final MemorySegment privateData() {
     return privateData;
   }
 
-  /** For two ends in one process: the peer's keys are known from the start. */
+  /**
+   * Called when both ends are in one process, so that the peer's keys are accessible from the
+   * start.
+   */
   protected final void openOwnRegistry() {
     regions.open();
   }
@@ -518,11 +536,11 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
     if (phase == Phase.CLOSED) {
       return;
     }
-    // If the memory went away a moment ago, the closing still goes through all its steps.
+    // If the memory was lost a moment ago, the closing still does all its steps.
     lookForShortening();
     claims.withdraw();
     if (!faults.attempt(this, closing -> closing.showEnd(state))) {
-      // The peer learns of the end by its socket.
+      // The peer learns of the end by the end of its socket.
       isMemoryLost();
     }
     phase = Phase.CLOSED;

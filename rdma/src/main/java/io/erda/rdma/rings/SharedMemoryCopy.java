@@ -5,13 +5,14 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Copies from and to memory that others load and store meanwhile, without tearing 8-aligned words.
+ * Copies from and to memory that other threads load and store at the same time, without tearing
+ * 8-aligned words.
  *
- * <p>A bulk copy moves whole words for sure only when both places and the length are multiples of
+ * <p>A bulk copy is sure to move whole words only when both places and the length are multiples of
  * 8; otherwise the JDK may choose smaller units, or loads that straddle words. So a copy between
  * places that agree mod 8 is split into bytes up to a word boundary, words, and the bytes that
- * remain. Places that disagree go through a bounce buffer that agrees with the shared side: its
- * words are then moved whole too. One thread.
+ * remain. A copy between places that do not agree goes through a buffer that agrees with the shared
+ * place, so that whole words are moved there, too. One thread.
  */
 final class SharedMemoryCopy {
   private static final int BOUNCE_BYTES = 4096;
@@ -68,7 +69,7 @@ final class SharedMemoryCopy {
     }
   }
 
-  /** Fewer than 8 bytes, all in one word. */
+  /** Copies fewer than 8 bytes that all lie in one word. */
   private static void part(
       MemorySegment source, long from, MemorySegment target, long to, int length) {
     int done = 0;

@@ -8,11 +8,11 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * Words by absolute address, in memory that this module mapped or allocated itself and whose bounds
- * and life it checks itself.
+ * Accesses words by absolute address, in memory that this module has mapped or allocated, and whose
+ * bounds and lifetime it checks itself.
  *
- * <p>{@link UncheckedMemory} says how much that saves, and a READ makes five accesses. A closed
- * queue pair loads and stores nothing here, and only closing it releases the memory.
+ * <p>{@link UncheckedMemory} states how much time that saves; a READ makes five accesses. A closed
+ * queue pair makes no access, and only closing it releases the memory.
  */
 final class Words {
   private static final VarHandle WORD = QueueLayout.WORD;
@@ -42,7 +42,7 @@ final class Words {
     long from = fromAddress & ALIGNED;
     long to = toAddress & ALIGNED;
     if (length == 3 * Long.BYTES) {
-      // A root: the general copy takes ten times the instructions.
+      // A root has three words. The general copy would take ten times the instructions.
       plain(to, plain(from));
       plain(to + 8, plain(from + 8));
       plain(to + 16, plain(from + 16));

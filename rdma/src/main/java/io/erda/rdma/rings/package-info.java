@@ -1,10 +1,10 @@
 /**
- * Queue pairs in memory that both ends map: rings of messages, words of completions and claims, and
- * one-sided work that is loads and stores of the caller. The devices {@code shm} and {@code
- * embedded} stand on it.
+ * Queue pairs in memory that both ends map: rings of messages, words for claims and states, and
+ * one-sided work that is done by loads and stores of the calling thread. The devices {@code shm}
+ * and {@code embedded} use it.
  *
- * <p>Read {@code RingQueuePair} first. {@code OneSidedWork} carries READ and WRITE out, {@code
- * RemoteRegions} says what they reach, {@code Ends} who is still there, and {@code RingClaims}
- * which messages take effect when an end has gone.
+ * <p>Read {@code RingQueuePair} first. {@code OneSidedWork} executes READ and WRITE, {@code
+ * RemoteRegions} has the regions that they access, {@code Ends} has the states of both ends, and
+ * {@code RingClaims} decides which messages take effect when one end has ended.
  */
 package io.erda.rdma.rings;

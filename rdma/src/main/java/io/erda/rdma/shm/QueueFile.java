@@ -22,9 +22,9 @@ import java.util.function.LongUnaryOperator;
 import java.util.regex.Pattern;
 
 /**
- * The file behind one shm connection: mapped by both ends, locked by the requester for as long as
- * it lives and may store anything. A lock that can be taken proves that the requester left: the
- * kernel drops it only after the process's memory is gone.
+ * The file of one shm connection. Both ends map it, and the requester holds its lock as long as the
+ * requester may store to memory of the server. If the lock can be taken, the requester has left:
+ * the kernel releases it only after the memory of the process is gone.
  *
  * <p>Owns a mapping and a descriptor; the descriptor may outlive the mapping.
  */
@@ -33,23 +33,28 @@ public final class QueueFile {
   private static final Pattern NAME = Pattern.compile("queue-[0-9]{1,10}-[0-9]{1,10}");
   private static final int NAMES_TRIED = 1 << 16;
 
-  // The counter belongs to the process, as its ID in the name does. A name is never used twice: the
-  // server may not have noticed yet that the last connection of that name ended, and would refuse
-  // the new one or remove its file.
+  // The counter belongs to the process, whose ID is also in the name. A name is never used twice,
+  // because the server may not have noticed yet that the last connection with that name has ended,
+  // and would refuse the new one or remove its file.
   private static final AtomicInteger NEXT = new AtomicInteger();
 
   private final ShmDirectory directory;
   private final String name;
 
-  /** A file that is not mapped has neither an arena nor a queue: both are null. */
+  /**
+   * The arena of the mapping. A file that is not mapped has neither an arena nor a queue; both
+   * fields are null.
+   */
   private final Arena arena;
 
   private final MemorySegment queue;
 
-  /** They take a peer's file when the peer is gone; null for a requester's own file. */
+  /**
+   * The spares, which take a peer's file when the peer is gone; null for a requester's own file.
+   */
   private final SpareQueueFiles spares;
 
-  /** Whether the file was a spare of the server, and is to become one again. */
+  /** Whether the file was a spare of the server, and becomes a spare again. */
   private final boolean lent;
 
   private int descriptor;
@@ -75,7 +80,10 @@ public final class QueueFile {
     return NAME.matcher(name).matches();
   }
 
-  /** A name for the next file of this process; only its creation shows whether the name is free. */
+  /**
+   * Returns a name for the next file of this process. Only the creation of the file shows whether
+   * the name is free.
+   */
   static String nextName() {
     return PREFIX
         + ProcessHandle.current().pid()
@@ -84,10 +92,10 @@ public final class QueueFile {
   }
 
   /**
-   * A requester's file: full of zeros whose space is allocated, and locked. A new one where there
-   * is room, else one of the spares that the server keeps.
+   * Returns a requester's file, which is full of zeros, has allocated space, and is locked. It is a
+   * new file if there is room, otherwise one of the spares that the server keeps.
    *
-   * @throws OutOfSpaceException when there is neither
+   * @throws OutOfSpaceException when there is neither room nor a spare
    */
   static QueueFile obtain(ShmDirectory directory) throws IOException {
     try {
@@ -103,7 +111,7 @@ public final class QueueFile {
     }
   }
 
-  /** A new file of a requester. */
+  /** Makes a new file of a requester. */
   public static QueueFile create(ShmDirectory directory) throws IOException {
     for (int tries = 0; tries < NAMES_TRIED; tries++) {
       String name = nextName();
@@ -113,22 +121,23 @@ public final class QueueFile {
           return created;
         }
       } catch (FileAlreadyExistsException e) {
-        // Another connection of this process, or of one with the same ID in another namespace.
+        // Another connection of this process, or of a process with the same ID in another
+        // namespace, has the name.
       }
     }
     throw new IOException(directory.path() + ": no free name for a queue file");
   }
 
   /**
-   * Null when a server that was just starting took the unlocked file for a dead peer's and removed
-   * it.
+   * Returns null when a server that was just starting took the unlocked file for that of a dead
+   * peer and removed it.
    */
   private static QueueFile create(ShmDirectory directory, String name, int descriptor)
       throws IOException {
     boolean done = false;
     try {
-      // A server that starts just now may hold the lock for a moment: it looks whether this file's
-      // owner is dead.
+      // A server that is just starting may hold the lock for a moment, while it checks whether the
+      // owner of this file is dead.
       if (!ShmDirectory.tryLock(descriptor) || !directory.isNameOf(name, descriptor)) {
         return null;
       }
@@ -174,9 +183,9 @@ public final class QueueFile {
   }
 
   /**
-   * A spare that the caller has locked, and renamed to {@code name} if it could. It is filled with
-   * zeros: without a new name, another client may have begun to use it, and died. The descriptor
-   * belongs to the file from here on, also after an error.
+   * Makes a queue file of a spare that the caller has locked, and has renamed to {@code name} if it
+   * could. Fills it with zeros, because another client may have begun to use a spare without
+   * renaming it, and died. The descriptor belongs to the file from here on, also after an error.
    */
   static QueueFile lent(ShmDirectory directory, String name, int descriptor) throws IOException {
     boolean done = false;
@@ -199,9 +208,10 @@ public final class QueueFile {
   }
 
   /**
-   * A peer's file, or null when it is not a plain file of the right size with a single name.
+   * Opens a peer's file. Returns null when it is not a plain file of the right size with a single
+   * name.
    *
-   * @param spares take it when the peer is gone
+   * @param spares receive the file when the peer is gone
    * @throws AccessDeniedException when this user may not open it
    */
   static QueueFile open(ShmDirectory directory, String name, SpareQueueFiles spares)
@@ -210,10 +220,10 @@ public final class QueueFile {
   }
 
   /**
-   * A peer's file of another version, of which only the header is mapped, or null when it is not a
-   * plain file with a header and a single name.
+   * Opens a peer's file of another version, of which only the header is mapped. Returns null when
+   * it is not a plain file with a header and a single name.
    *
-   * @param spares take it when the peer is gone
+   * @param spares receive the file when the peer is gone
    * @throws AccessDeniedException when this user may not open it
    */
   static QueueFile openHeader(ShmDirectory directory, String name, SpareQueueFiles spares)
@@ -235,9 +245,10 @@ public final class QueueFile {
   }
 
   /**
-   * A peer's file, which is not mapped when its size is wrong: its owner may live even so.
+   * Opens a peer's file. It is not mapped when its size is wrong, but is returned, because its
+   * owner may still live.
    *
-   * @throws IOException when it is no plain file, gone, or not for this user
+   * @throws IOException when it is no plain file, does not exist, or this user may not open it
    */
   static QueueFile openAny(ShmDirectory directory, String name, SpareQueueFiles spares)
       throws IOException {
@@ -246,7 +257,7 @@ public final class QueueFile {
   }
 
   /**
-   * @param mapped the bytes to map of a file of so many bytes; 0: none
+   * @param mapped returns how many bytes to map of a file of a given length; 0: none
    */
   private static QueueFile openAny(
       ShmDirectory directory, String name, SpareQueueFiles spares, LongUnaryOperator mapped)
@@ -273,7 +284,9 @@ public final class QueueFile {
     return name;
   }
 
-  /** Why a store to the file failed although it was not shortened. */
+  /**
+   * Returns the reason for which a store to the file failed although the file was not shortened.
+   */
   IOException storeFailure(ShmDirectory directory) {
     return MappedFault.ofStore(directory.file(name), directory.at("."), queue, 0, queue.byteSize())
         .getCause();
@@ -289,12 +302,12 @@ public final class QueueFile {
     return ShmDirectory.owner(descriptor);
   }
 
-  /** The queue is mapped in this arena, which ends with the mapping. */
+  /** Returns the arena of the mapping, which ends with the mapping. */
   Arena arena() {
     return arena;
   }
 
-  /** Null when the size of the file was wrong. */
+  /** Returns the mapped memory; null when the size of the file was wrong. */
   public MemorySegment queue() {
     return queue;
   }
@@ -316,8 +329,8 @@ public final class QueueFile {
   }
 
   /**
-   * Called after a fault: whether loads and stores of the mapping meet missing pages, because
-   * somebody shortened the file, or the file system is full or failed. Then zeros that only this
+   * Whether loads and stores of the mapping meet missing pages, because somebody shortened the
+   * file, or the file system is full or failed. Called after a fault. If so, zeros that only this
    * process sees are mapped in place of the file.
    */
   boolean isLost() {
@@ -339,8 +352,8 @@ public final class QueueFile {
   }
 
   /**
-   * For the responder: whether the requester provably left. Then the file becomes a spare, or is
-   * removed when there are enough.
+   * Whether the requester has provably left. The responder calls it. If so, the file becomes a
+   * spare, or is removed when there are enough spares.
    */
   boolean isOwnerGone() {
     if (descriptor < 0) {
@@ -350,12 +363,12 @@ public final class QueueFile {
       if (!ShmDirectory.tryLock(descriptor)) {
         return false;
       }
-      // Another file may have its name by now.
+      // Another file may have the name now.
       if (!spares.keep(name, descriptor) && directory.isNameOf(name, descriptor)) {
         directory.delete(name);
       }
     } catch (IOException e) {
-      // Not proven, or left for the next server to remove.
+      // It is not proven that the requester left, or the next server will remove the file.
       return false;
     }
     forget();
@@ -370,8 +383,8 @@ public final class QueueFile {
   }
 
   /**
-   * Closes the descriptor. A requester's lock ends here: everything else of the connection must
-   * have ended before.
+   * Closes the descriptor. This releases a requester's lock, so all other parts of the connection
+   * must have ended before.
    */
   public void forget() {
     if (descriptor >= 0) {
@@ -381,8 +394,8 @@ public final class QueueFile {
   }
 
   /**
-   * Ends the mapping, the name and the lock, for the requester. A lent file is left for the server
-   * to find.
+   * Ends the mapping, the name and the lock. The requester calls it. A lent file keeps its name, so
+   * that the server finds it.
    */
   public void remove() {
     unmap();
@@ -391,7 +404,7 @@ public final class QueueFile {
         directory.delete(name);
       }
     } catch (IOException e) {
-      // The next server that starts removes what nobody has locked.
+      // The next server that starts removes files that are not locked.
     }
     forget();
   }

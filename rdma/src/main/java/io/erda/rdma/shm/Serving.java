@@ -6,14 +6,16 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A directory that a device has taken over: it is locked, clients of earlier servers are fenced,
- * and the files of dead clients are removed. Then it either has a registry of its own, or is held:
- * all keys have ended, and new clients are told that it is taken.
+ * and the files of dead clients are removed. After that it either has a new registry, or is held:
+ * all keys have ended, and new clients learn that the directory is taken.
  *
- * <p>The lock is flock(2) on the directory itself, so no file in it can be in the way. Owns all of
- * it. One thread.
+ * <p>The lock is flock(2) on the directory itself, so no file in it can prevent the locking. Owns
+ * the directory, the registry and the lock. One thread.
  */
 final class Serving implements AutoCloseable {
-  /** Locked by a process that holds the directory and serves nobody. */
+  /**
+   * The name of a file that is locked by a process that holds the directory without serving in it.
+   */
   private static final String HELD = "held";
 
   private static final int LOCK_TRIES = 50;
@@ -23,7 +25,7 @@ final class Serving implements AutoCloseable {
   private final SpareQueueFiles spares;
   private final Strangers strangers;
 
-  /** Null for a directory that is held. */
+  /** The registry; null for a directory that is held. */
   private final ShmRegistry registry;
 
   /** The descriptor of {@link #HELD}, or −1. */
@@ -76,7 +78,10 @@ final class Serving implements AutoCloseable {
     }
   }
 
-  /** A client that asks whether somebody serves has the lock for a moment. */
+  /**
+   * Locks the directory. A client that checks whether a process serves in it holds the lock for a
+   * moment, so this tries several times.
+   */
   private static boolean lock(ShmDirectory directory) throws IOException {
     for (int tries = 1; tries < LOCK_TRIES; tries++) {
       if (directory.tryLock()) {
@@ -92,21 +97,24 @@ final class Serving implements AutoCloseable {
       throws IOException {
     directory.clear(HELD);
     ShmRegistry registry = ShmRegistry.create(directory, nowNs);
-    // Last: the server's own files need the disk's space more than the spares for its clients.
+    // The spares are made last, because the server's own files need the space of the disk more than
+    // the spares for its clients.
     spares.makeMissing(nowNs);
     return new Serving(directory, spares, strangers, registry, -1);
   }
 
   private static Serving hold(ShmDirectory directory, SpareQueueFiles spares, Strangers strangers)
       throws IOException {
-    // Clients try the socket of a dead server before they look at anything else.
+    // The socket of a dead server is removed, because clients try the socket before they check
+    // anything else.
     directory.clear(ShmSocket.FILE);
     ShmRegistry.endAllKeys(directory);
     directory.clear(HELD);
     int held = directory.create(HELD);
     boolean locked = false;
     try {
-      // A client that looks has the lock for a moment: it sees no holder, and the next client does.
+      // A client that checks the file holds its lock for a moment. That client sees no holder, but
+      // the next client does.
       locked = ShmDirectory.tryLock(held);
       return new Serving(directory, spares, strangers, null, held);
     } finally {
@@ -147,7 +155,7 @@ final class Serving implements AutoCloseable {
     return registry;
   }
 
-  /** Idempotent; a call that ran out of memory may be repeated. */
+  /** {@inheritDoc} Idempotent. A call that ran out of memory may be repeated. */
   @Override
   public void close() {
     if (closed) {

@@ -41,23 +41,23 @@ import java.util.function.Consumer;
 
 /**
  * The device between processes of one host. An address is a directory. A region is a mapped file;
- * READ and WRITE are loads and stores of the posting thread, and the owner of the region spends
- * nothing on them. Messages go through rings in a file per connection; an idle end sleeps on a
+ * READ and WRITE are loads and stores of the posting thread, and cost the owner of the region no
+ * processor time. Messages go through rings in a file for each connection; an idle end sleeps on a
  * socket.
  *
- * <p>A device that was given a directory serves in it, or holds it for a process that serves
- * nobody: it has the directory's lock until it is closed, shows its regions there, and first of all
- * fences the connections of an earlier server. Only the requester READs and WRITEs. Bytes of
- * clients in rings, headers and sockets are checked and can't break the server; a client that
- * shortens its queue file loses its own connection ({@link QueuePair#isMemoryLost}); and another
- * user than the server's can't take all sockets or descriptors. A READ or WRITE of a region's file
- * that was shortened completes with {@link Status#MEMORY_LOST}; the region's owner guards its own
- * loads and stores by a {@link MemoryGuard}.
+ * <p>A device with a directory serves in it, or holds it for a process that serves no others. It
+ * has the lock of the directory until it is closed, lists its regions in the directory's registry,
+ * and begins with fencing the connections of an earlier server. Only the requester READs and
+ * WRITEs. Bytes of clients in rings, headers and sockets are checked and can't break the server; a
+ * client that shortens its queue file loses its own connection ({@link QueuePair#isMemoryLost});
+ * and a user other than the server's can't use up the server's sockets or descriptors. A READ or
+ * WRITE of a region's file that was shortened completes with {@link Status#MEMORY_LOST}; the
+ * region's owner guards its own loads and stores by a {@link MemoryGuard}.
  *
- * <p>{@link #close()} has the same effect on open queue pairs as the end of the process: peers'
- * WRITEs fail from then on, their READs go on. Closing a queue pair ends both; deregistering a
- * region ends the READs of it. So a server that wants its clients to read on while it restarts
- * closes the device alone.
+ * <p>{@link #close()} has the same effect on open queue pairs as the end of the process: from then
+ * on WRITEs of peers fail, and their READs go on. Closing a queue pair ends both; deregistering a
+ * region ends the READs of it. So a server whose clients should go on reading while it restarts
+ * closes only the device.
  */
 public final class ShmDevice implements Device {
   /** The most regions that peers may use at a time. */
@@ -65,13 +65,13 @@ public final class ShmDevice implements Device {
 
   private final ShmOptions options;
 
-  /** Replaced when it fails. */
+  /** The selector for all sockets; replaced when it fails. */
   private volatile Selector selector;
 
   private final List<ShmQueuePair> queuePairs = new ArrayList<>();
   private final List<ShmQueuePair> departing = new ArrayList<>();
 
-  /** Null for a device that only connects. */
+  /** The directory in which the device serves; null for a device that only connects. */
   private final Serving serving;
 
   private ShmListener listener;
@@ -246,7 +246,7 @@ public final class ShmDevice implements Device {
     if (Serving.isHeld(directory)) {
       return Status.TAKEN;
     }
-    // A server that is starting makes its socket last.
+    // A server that is starting makes its socket last, so the lock shows whether one is starting.
     return directory.isLocked() ? Status.SUCCESS : Status.UNREACHABLE;
   }
 
@@ -302,9 +302,9 @@ public final class ShmDevice implements Device {
   }
 
   /**
-   * Whether the peer of a queue pair that this device accepted provably left: its process ended, or
-   * it closed its end. Until then it may still be in the middle of a WRITE, however long ago the
-   * queue pair was closed here. Costs a system call.
+   * Whether the peer of a queue pair that this device accepted has provably left: its process
+   * ended, or it closed its end. Until then it may still be in the middle of a WRITE, even if the
+   * queue pair was closed here long ago. Costs a system call.
    */
   public boolean peerLeft(QueuePair queuePair) {
     if (!(queuePair instanceof ShmQueuePair shm) || shm.isRequester()) {
@@ -340,14 +340,14 @@ public final class ShmDevice implements Device {
     return somethingCame || bounded < timeoutNs;
   }
 
-  /** Sleeps on all sockets; true when any has something, or the device was woken. */
+  /** Sleeps on all sockets. Returns true when a socket is ready, or the device was woken. */
   boolean select(long timeoutNs) {
     int ready;
     try {
       ready = timeoutNs <= 0 ? selector.selectNow(ShmDevice::onReady) : selectFor(timeoutNs);
     } catch (IOException e) {
       if (serving != null) {
-        // A server ends with the error.
+        // The error ends a server.
         throw new UncheckedIOException(e);
       }
       onFailed(e);
@@ -361,8 +361,8 @@ public final class ShmDevice implements Device {
   }
 
   /**
-   * The selector of a device that only connects failed, so that its sockets can't be waited for:
-   * its connections end, and later ones have another selector.
+   * Handles a failed selector of a device that only connects. Its sockets can't be waited for, so
+   * its connections end, and later connections get another selector.
    */
   private void onFailed(IOException e) {
     String why = "the wait for its socket failed: " + FileErrors.inWords(e);
@@ -372,11 +372,14 @@ public final class ShmDevice implements Device {
       selector = Selector.open();
       Selectors.close(failed);
     } catch (IOException again) {
-      // The next wait fails in the same way.
+      // The next wait fails in the same way, and tries again to replace the selector.
     }
   }
 
-  /** A selector does not sleep while the thread's interrupt status is set: it is set afterwards. */
+  /**
+   * Selects with a time-out. A selector does not sleep while the thread's interrupt status is set,
+   * so the status is cleared before, and set again afterwards.
+   */
   private int selectFor(long timeoutNs) throws IOException {
     boolean interrupted = Thread.interrupted();
     long deadline = options.nanoTime().getAsLong() + timeoutNs;
@@ -456,7 +459,9 @@ public final class ShmDevice implements Device {
     departing.removeIf(ShmQueuePair::peerLeft);
   }
 
-  /** Closed connections of a user's clients that still hold their queue files. */
+  /**
+   * Returns the number of closed connections of a user whose clients still hold their queue files.
+   */
   int departing(UserPrincipal user) {
     int count = 0;
     for (ShmQueuePair queuePair : departing) {
@@ -477,12 +482,15 @@ public final class ShmDevice implements Device {
     flushCancelled();
   }
 
-  /** A closed channel that a selector watched is really closed by the next selection. */
+  /**
+   * Makes a selection, because only the next selection closes the descriptor of a closed channel
+   * that the selector watched.
+   */
   void flushCancelled() {
     try {
       selector.selectNow(ShmDevice::onReady);
     } catch (IOException e) {
-      // Its descriptor stays until the selector is closed; the next wait reports the error.
+      // The descriptor stays open until the selector is closed. The next wait reports the error.
     }
   }
 
@@ -494,7 +502,8 @@ public final class ShmDevice implements Device {
         leave();
       }
     } finally {
-      // The directory's lock is released last; by another call where this one ran out of memory.
+      // The lock of the directory is released last. When this call runs out of memory before, a
+      // further call releases it.
       if (serving != null) {
         serving.close();
       }

@@ -27,33 +27,38 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The directory that a device serves in or connects to, and the one around it, which has the files
- * of the regions. Each is opened once. Everything in them is named relative to the open directory,
- * by one plain name, and a symbolic link is never followed: so another process that writes in the
- * directory, or moves it, can't make this process use a file outside of these two directories.
+ * The directory in which a device serves or to which it connects, and its parent, which has the
+ * files of the regions. Each of the two is opened once. Files in them are named relative to the
+ * open directory, by one plain name, and symbolic links are never followed. So another process that
+ * writes in the directory, or moves it, can't make this process use a file outside of these two
+ * directories.
  *
  * <p>Owns two descriptors. One thread.
  */
 public final class ShmDirectory implements AutoCloseable {
-  /** The mode of a new directory: its owner alone may use it. */
+  /** The mode of a new directory: only its owner may use it. */
   static final int PRIVATE = 0700;
 
   private static final int READ_WRITE = 0666;
   private static final int ASIDE_MAX = 1000;
 
   /**
-   * The attributes that are read; names of users and groups are not, as their look-up takes long.
+   * The attributes that are read. Names of users and groups are not read, because their look-up
+   * takes long.
    */
   private static final String ASKED = "unix:isRegularFile,ino,size,nlink,mode,uid,gid";
 
-  /** Describes a file: {@code mode} is its permissions, {@code links} how many names it has. */
+  /**
+   * Describes a file: {@code mode} has its permissions, and {@code links} is the number of its
+   * names.
+   */
   record Attributes(
       boolean regular, long inode, long bytes, int links, int mode, int userId, int groupId) {}
 
   private final Path path;
   private final int around;
 
-  /** −1: closed. */
+  /** The descriptor of the directory; −1 after it was closed. */
   private int descriptor;
 
   private boolean closed;
@@ -74,9 +79,11 @@ public final class ShmDirectory implements AutoCloseable {
   }
 
   /**
-   * Opens a directory to serve in it, and makes it, for its owner alone, where there is none.
+   * Opens a directory to serve in it. If it does not exist, makes it with permissions only for its
+   * owner.
    *
-   * @param open the directory around it; null: it is found by the path, and made if need be
+   * @param open the open parent directory; null: the parent is found by the path, and made if
+   *     necessary
    */
   static ShmDirectory openToServe(Path path, OpenDirectory open) throws IOException {
     int around;
@@ -92,12 +99,13 @@ public final class ShmDirectory implements AutoCloseable {
         FileErrors.check("mkdir", Libc.makeDirectory(around, name, PRIVATE), path);
       }
     } catch (FileAlreadyExistsException e) {
-      // Another server was quicker: the lock decides which of the two serves.
+      // Another server has made the directory at the same time. The lock decides which of the two
+      // serves.
     } catch (IOException e) {
       Libc.close(around);
       throw e;
     }
-    // The lock needs a directory that is open for reading.
+    // Locking needs a descriptor that is open for reading.
     return open(path, around, Libc.O_RDONLY);
   }
 
@@ -115,8 +123,8 @@ public final class ShmDirectory implements AutoCloseable {
   }
 
   /**
-   * @param around a descriptor of the directory around it, which belongs to this object from here
-   *     on, also after an error
+   * @param around a descriptor of the parent directory, which belongs to this object from here on,
+   *     also after an error
    */
   private static ShmDirectory open(Path path, int around, int flags) throws IOException {
     try {
@@ -142,27 +150,30 @@ public final class ShmDirectory implements AutoCloseable {
     return path;
   }
 
-  /** The path of a file in it, for messages. */
+  /** Returns the path of a file in the directory, for messages. */
   Path file(String name) {
     return path.resolve(name);
   }
 
-  /** A short path by which the JDK finds a name in the open directory, wherever it is now. */
+  /**
+   * Returns a short path by which the JDK finds a name in the open directory, even if the directory
+   * was moved.
+   */
   Path at(String name) {
     return reopened(descriptor).resolve(name);
   }
 
-  /** A path by which the JDK finds the very file that a descriptor has open. */
+  /** Returns a path by which the JDK finds exactly the file that a descriptor has open. */
   static Path reopened(int fd) {
     return Path.of("/proc/self/fd/" + fd);
   }
 
   /**
-   * A descriptor, which is closed on exec.
+   * Opens a file, and returns its descriptor, which is closed on exec.
    *
-   * @param directory an open directory that a relative name begins in
-   * @param mode of a file that is created, less the umask
-   * @param file for messages
+   * @param directory an open directory for relative names
+   * @param mode the mode of a file that is created, less the umask
+   * @param file the path for messages
    */
   private static int opened(int directory, String name, int flags, int mode, Path file)
       throws IOException {
@@ -170,15 +181,15 @@ public final class ShmDirectory implements AutoCloseable {
   }
 
   /**
-   * Takes the exclusive lock of an open file; false when another opening has it. Closing the
-   * descriptor releases it: it belongs to the opening, so two owners in one JVM exclude each other
-   * as two processes do, and it ends with the process in any case.
+   * Takes the exclusive lock of an open file. Returns false when another opening has it. The lock
+   * belongs to the opening, so two owners in one JVM exclude each other as two processes do.
+   * Closing the descriptor releases the lock, and so does the end of the process.
    */
   static boolean tryLock(int fd) throws IOException {
     return isTaken(Libc.flock(fd), fd);
   }
 
-  /** Whether another opening has the exclusive lock of a file that was opened to find that out. */
+  /** Whether another opening has the exclusive lock of an open file. */
   static boolean isLocked(int fd) throws IOException {
     return !isTaken(Libc.flockShared(fd), fd);
   }
@@ -192,11 +203,11 @@ public final class ShmDirectory implements AutoCloseable {
   }
 
   /**
-   * Makes sure that the first bytes of an open file have space, so that no store into a mapping of
-   * them fails for lack of it; makes it that long if it is shorter.
+   * Allocates space for the first bytes of an open file, so that no store to a mapping of them
+   * fails for lack of space. Makes the file longer if it is shorter.
    *
-   * @return false, and nothing was done, when the file system can't say that without writing
-   * @throws OutOfSpaceException when there is none, or the process's file-size limit forbids it
+   * @return false when the file system can't allocate without writing; then nothing was done
+   * @throws OutOfSpaceException when there is no space, or the process's file-size limit forbids it
    */
   static boolean allocate(int fd, Path file, long bytes) throws IOException {
     int result;
@@ -215,19 +226,19 @@ public final class ShmDirectory implements AutoCloseable {
     };
   }
 
-  /** Takes the directory for one server; false when another one has it. */
+  /** Locks the directory for a server. Returns false when another server has the lock. */
   boolean tryLock() throws IOException {
     return tryLock(descriptor);
   }
 
-  /** Whether another process serves in the directory, or holds it: its lock is taken. */
+  /** Whether another process serves in the directory, or holds it, so that its lock is taken. */
   boolean isLocked() {
     int opened = -1;
     try {
       opened = opened(descriptor, ".", Libc.O_RDONLY | Libc.O_DIRECTORY, 0, path);
       return isLocked(opened);
     } catch (IOException e) {
-      // This user may not look: the attempt to connect will say why.
+      // This user may not check the lock. The attempt to connect will report the reason.
       return false;
     } finally {
       if (opened >= 0) {
@@ -240,7 +251,7 @@ public final class ShmDirectory implements AutoCloseable {
     return Files.exists(at(name), LinkOption.NOFOLLOW_LINKS);
   }
 
-  /** The names that begin with {@code prefix}, of whatever kind. */
+  /** Returns the names that begin with {@code prefix}, of files of any kind. */
   List<String> names(String prefix) throws IOException {
     return Listing.names(reopened(descriptor), file("")).stream()
         .filter(name -> name.startsWith(prefix))
@@ -248,19 +259,19 @@ public final class ShmDirectory implements AutoCloseable {
   }
 
   /**
-   * A descriptor of a plain file in this directory.
+   * Opens a plain file in this directory, and returns its descriptor.
    *
-   * @throws UntrustedFileException when it is something else
+   * @throws UntrustedFileException when it is no plain file
    */
   public int open(String name, boolean toWrite) throws IOException {
     return openPlain(descriptor, name, toWrite, file(name));
   }
 
   /**
-   * A descriptor of a plain file in the directory around this one.
+   * Opens a plain file in the parent directory, and returns its descriptor.
    *
-   * @param name as a peer wrote it
-   * @throws UntrustedFileException when it is something else, or the name leads elsewhere
+   * @param name the name as a peer has sent it
+   * @throws UntrustedFileException when it is no plain file, or the name leads out of the directory
    */
   int openRegion(String name, boolean toWrite) throws IOException {
     Path parent = path.toAbsolutePath().getParent();
@@ -270,26 +281,26 @@ public final class ShmDirectory implements AutoCloseable {
     return openPlain(around, name, toWrite, parent.resolve(name));
   }
 
-  /** The number of a region's file in the directory around this one. */
+  /** Returns the inode number of a region's file in the parent directory. */
   long inodeAround(String name) throws IOException {
     return attributes(reopened(around).resolve(name), LinkOption.NOFOLLOW_LINKS).inode;
   }
 
   /**
-   * Whether the path of a region's file still leads to it: the open directory may have been moved,
-   * and another one may have its place.
+   * Whether the path of a region's file still leads to the file. The open directory may have been
+   * moved, and another directory may have its path.
    */
   boolean hasAround(String name, long inode) {
     try {
       Path file = path.toAbsolutePath().getParent().resolve(name);
       return isPlainName(name) && attributes(file, LinkOption.NOFOLLOW_LINKS).inode == inode;
     } catch (IOException e) {
-      // A file system that failed can't say, and its files are not replaced any more.
+      // A file system that failed can't answer that, but its files can't be replaced any more.
       return FailedFileSystemException.isReasonOf(e);
     }
   }
 
-  /** Whether a name can lead nowhere else than into the directory that it is looked up in. */
+  /** Whether a name can lead only to a file in the directory in which it is looked up. */
   static boolean isPlainName(String name) {
     return !name.isEmpty()
         && !name.equals(".")
@@ -318,9 +329,9 @@ public final class ShmDirectory implements AutoCloseable {
   }
 
   /**
-   * A descriptor of a new, empty file, for all users that may use this directory.
+   * Creates an empty file for all users that may use this directory, and returns its descriptor.
    *
-   * @throws FileAlreadyExistsException when the name is taken, by whatever
+   * @throws FileAlreadyExistsException when a file of any kind has the name
    */
   int create(String name) throws IOException {
     int flags = Libc.O_RDWR | Libc.O_CREAT | Libc.O_EXCL | Libc.O_NOFOLLOW;
@@ -339,26 +350,31 @@ public final class ShmDirectory implements AutoCloseable {
   }
 
   /**
-   * Lets all users that may use this directory use a file in it too, whatever the umask is. The
-   * superuser gives the file to the directory's owner, whose server could not open it otherwise.
+   * Permits all users that may use this directory to use a file in it, whatever the umask is. The
+   * superuser gives the file to the directory's owner, because the owner's server could not open it
+   * otherwise.
    */
   void share(int fd) throws IOException {
     Attributes directory = attributes();
     Attributes file = attributes(fd);
     boolean superuser = Libc.effectiveUser() == 0 && directory.userId != file.userId;
     if (superuser || directory.groupId != file.groupId) {
-      // A user outside the group keeps the file: then the others can't open it, and report that.
+      // For a user outside of the group this fails. Then other users can't open the file, and
+      // report that.
       Libc.fchown(fd, superuser ? directory.userId : -1, directory.groupId);
     }
     Libc.fchmod(fd, directory.mode & READ_WRITE);
   }
 
-  /** A descriptor of a socket that leads to it and to nothing else; of a link, if it is one. */
+  /**
+   * Returns a descriptor that leads to a socket and can't be used for other accesses. If the name
+   * is that of a symbolic link, the descriptor leads to the link.
+   */
   int openSocket(String name) throws IOException {
     return opened(descriptor, name, Libc.O_PATH | Libc.O_NOFOLLOW, 0, file(name));
   }
 
-  /** Sets the same for a socket that was just bound. */
+  /** Sets the same permissions for a socket that was just bound. */
   void shareSocket(String name) throws IOException {
     int fd = openSocket(name);
     try {
@@ -392,7 +408,7 @@ public final class ShmDirectory implements AutoCloseable {
     return attributes(descriptor);
   }
 
-  /** Whether the name of this directory, in the one around it, is still its own. */
+  /** Whether the name of this directory in the parent directory still leads to this directory. */
   boolean isFound() throws IOException {
     try {
       Path named = reopened(around).resolve(path.getFileName());
@@ -402,7 +418,7 @@ public final class ShmDirectory implements AutoCloseable {
     }
   }
 
-  /** The directory around this one. */
+  /** Describes the parent directory. */
   Attributes attributesAround() throws IOException {
     return attributes(around);
   }
@@ -419,7 +435,10 @@ public final class ShmDirectory implements AutoCloseable {
         ((Number) all.get("gid")).intValue());
   }
 
-  /** Describes the file that has a name here, without opening it; null when nothing has it. */
+  /**
+   * Describes the file that has a name in this directory, without opening it; null when no file has
+   * the name.
+   */
   Attributes attributes(String name) throws IOException {
     try {
       return attributes(at(name), LinkOption.NOFOLLOW_LINKS);
@@ -428,7 +447,7 @@ public final class ShmDirectory implements AutoCloseable {
     }
   }
 
-  /** Whether a name still is the name of an open file. */
+  /** Whether a name still leads to an open file. */
   boolean isNameOf(String name, int fd) throws IOException {
     try {
       return Files.isSameFile(at(name), reopened(fd)) && !Files.isSymbolicLink(at(name));
@@ -446,23 +465,23 @@ public final class ShmDirectory implements AutoCloseable {
             : new OpenOption[] {StandardOpenOption.READ});
   }
 
-  /** Removes a file's name, if it is there. */
+  /** Removes the name of a file, if it exists. */
   void delete(String name) throws IOException {
     try {
       FileErrors.check("unlink", Libc.unlink(descriptor, name, 0), file(name));
     } catch (NoSuchFileException e) {
-      // It is gone already, as it should be.
+      // The name does not exist, as wanted.
     }
   }
 
-  /** Renames a file; what had the new name is replaced. */
+  /** Renames a file. A file that had the new name is replaced. */
   void rename(String from, String to) throws IOException {
     FileErrors.check("rename", Libc.rename(descriptor, from, to), file(from));
   }
 
   /**
-   * Frees a name, whatever it is the name of: a file or an empty directory is removed, a directory
-   * with something in it gets another name.
+   * Frees a name: a file or an empty directory is removed, and a directory that is not empty gets
+   * another name.
    */
   void clear(String name) throws IOException {
     if (!Files.isDirectory(at(name), LinkOption.NOFOLLOW_LINKS)) {

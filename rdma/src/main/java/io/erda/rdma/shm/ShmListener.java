@@ -21,9 +21,9 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
- * Takes connections in a device's directory: reads each HELLO, checks everything in it and in the
- * queue file it names, and queues a request. Whatever a peer sends, the worst result is that its
- * socket is closed. Owns its socket and the unanswered requests.
+ * Accepts connections in a device's directory: reads each HELLO, checks it and the queue file that
+ * it names, and queues a request. The worst that a peer can cause by the bytes that it sends is
+ * that its socket is closed. Owns its socket and the unanswered requests.
  */
 public final class ShmListener implements Listener {
   private static final int POLLS_PER_CHECK = 64;
@@ -32,12 +32,12 @@ public final class ShmListener implements Listener {
   private static final int WAITING_MAX = 256;
   private static final long NAME_LOOK_NS = 500_000_000L;
 
-  /** The most sockets without a HELLO of one user other than the server's. */
+  /** The most sockets without a HELLO that one user other than the server's may have. */
   static final int SILENT_MAX = 32;
 
   /**
    * The most connections of one user other than the server's that ended here while the peer holds
-   * its queue file. Each costs a descriptor, and only the peer can end that.
+   * its queue file. Each such connection costs a descriptor, and only the peer can release it.
    */
   public static final int DEPARTING_MAX = 64;
 
@@ -52,7 +52,7 @@ public final class ShmListener implements Listener {
   private final List<Handshake> handshakes = new ArrayList<>();
   private final ArrayDeque<Request> requests = new ArrayDeque<>();
 
-  /** All requests that were not answered: queued, or in the hands of the caller. */
+  /** All requests that were not answered: those in the queue, and those that the caller has. */
   private final List<Request> unanswered = new ArrayList<>();
 
   private final MemoryGuard faults = new MemoryGuard();
@@ -61,10 +61,10 @@ public final class ShmListener implements Listener {
   private long lastCheck;
   private long lastLook;
 
-  /** Whether no peer can be accepted, and that was reported. */
+  /** Whether no peer can be accepted; this was reported. */
   private boolean failing;
 
-  /** Whether the directory can't be found any more, and that was reported. */
+  /** Whether the directory can't be found any more; this was reported. */
   private boolean lost;
 
   private boolean closed;
@@ -81,7 +81,7 @@ public final class ShmListener implements Listener {
     device.watchAccept(server, this);
   }
 
-  /** A socket that connected and has not said HELLO yet. */
+  /** A socket that has connected and has not sent HELLO yet. */
   private final class Handshake {
     final SocketChannel channel;
     final UserPrincipal user;
@@ -93,7 +93,7 @@ public final class ShmListener implements Listener {
       this.user = new ShmSocket(channel).peer();
     }
 
-    /** Reads on. True when the peer is accepted as a request or dropped. */
+    /** Reads further bytes. Returns true when the peer has become a request, or was dropped. */
     boolean advance() {
       try {
         if (channel.read(hello) < 0
@@ -143,7 +143,7 @@ public final class ShmListener implements Listener {
       }
       Request request = null;
       try {
-        // The guarded work loads only from the queue file.
+        // The guarded work loads only from the queue file, so a fault belongs to that file.
         request = faults.find(this, asked -> asked.request(file, socket, user, version));
         return request;
       } finally {
@@ -154,7 +154,7 @@ public final class ShmListener implements Listener {
       }
     }
 
-    /** Null when the file is not one of a client that asks now. */
+    /** Returns null when the file is not that of a client that is connecting now. */
     private Request request(QueueFile file, ShmSocket socket, UserPrincipal user, int version)
         throws IOException {
       MemorySegment queue = file.queue();
@@ -172,8 +172,8 @@ public final class ShmListener implements Listener {
     }
 
     /**
-     * Whether a queue file is the peer's own, or one that this server lent to it. Another file
-     * could be a victim that the peer wants to have overwritten.
+     * Whether a queue file is the peer's own, or one that this server lent to it. A peer could name
+     * another file to have it overwritten.
      */
     private boolean mayName(UserPrincipal user, QueueFile file) throws IOException {
       int owner = file.attributes().userId();
@@ -198,15 +198,15 @@ public final class ShmListener implements Listener {
     return false;
   }
 
-  /** A socket of the listener has something. */
+  /** Notes that a socket of the listener is ready. */
   void onReady() {
     ready = true;
   }
 
   /**
-   * The device slept, so the number of polls says nothing about the time that passed. After a
-   * wake-up the second poll looks for peers, and after another sleep the first: an accept in vain
-   * costs the kernel a socket.
+   * Called when the device has slept, so that the number of polls says nothing about the time that
+   * has passed. After a wake-up the second poll checks for peers, and after any other sleep the
+   * first poll does, because an accept without a peer costs the kernel a socket.
    */
   void onAwake(boolean woken) {
     polls = woken && polls != -1 ? -2 : -1;
@@ -237,7 +237,7 @@ public final class ShmListener implements Listener {
     return requests.poll();
   }
 
-  /** Accepts the next peer; null when none waits. */
+  /** Accepts the next peer. Returns null when no peer waits. */
   private SocketChannel accept() throws IOException {
     try {
       SocketChannel channel = server.accept();
@@ -262,8 +262,9 @@ public final class ShmListener implements Listener {
   }
 
   /**
-   * Looks whether peers still find the socket. A socket that was removed is made anew; a directory
-   * is not, because clients' ways to the regions were removed with it.
+   * Checks whether peers still find the socket. A socket that was removed is made again. A
+   * directory is not made again, because the registry, by which clients find the regions, was
+   * removed with it.
    */
   private void look() {
     if (lost) {
@@ -286,7 +287,8 @@ public final class ShmListener implements Listener {
         device.told().trouble(removed + "it was made anew, and clients can connect");
       }
     } catch (IOException e) {
-      // Nothing is known of a directory that can't be looked at.
+      // When the directory can't be examined nothing is reported; only a failure to make the socket
+      // again is.
       if (removed != null && !failing) {
         failing = true;
         device
@@ -318,7 +320,7 @@ public final class ShmListener implements Listener {
         decided |= begin(channel);
       }
     } catch (IOException e) {
-      // Out of descriptors, or the peer has left: the next poll tries once more.
+      // There are no descriptors left, or the peer has left. The next poll tries again.
     }
     for (Iterator<Handshake> all = handshakes.iterator(); all.hasNext(); ) {
       if (all.next().advance()) {
@@ -333,9 +335,9 @@ public final class ShmListener implements Listener {
   }
 
   /**
-   * Takes a socket. Returns whether a peer was decided about. A HELLO mostly comes with the socket;
-   * silent peers must not keep others out, so each user may only have a few, and the oldest is
-   * dropped.
+   * Takes a socket. Returns whether a peer was accepted or dropped. Usually HELLO comes together
+   * with the socket. Silent peers must not keep others out, so each user may have only a few, and
+   * the oldest is dropped.
    */
   private boolean begin(SocketChannel channel) throws IOException {
     Handshake added;
@@ -396,7 +398,7 @@ public final class ShmListener implements Listener {
       directory.delete(ShmSocket.FILE);
       server.close();
     } catch (IOException e) {
-      // The next server replaces the socket.
+      // The next server will replace the socket.
     }
     for (Handshake handshake : handshakes) {
       new ShmSocket(handshake.channel).close();
@@ -440,7 +442,7 @@ public final class ShmListener implements Listener {
 
     @Override
     public String peer() {
-      // The user is from the kernel; the process ID is what the peer says.
+      // The user comes from the kernel, but the process ID comes from the peer.
       return "process " + pid + " of user " + user.getName();
     }
 
@@ -472,7 +474,7 @@ public final class ShmListener implements Listener {
                 accepted.ringIfAsleep();
               });
       if (!told && !queuePair.isMemoryLost()) {
-        // The peer may not have been told.
+        // It is unknown whether the peer learned of the acceptance.
         queuePair.breakOff();
       }
       return queuePair;
@@ -488,7 +490,7 @@ public final class ShmListener implements Listener {
                     queue, QueueLayout.REGISTRY_ID_OFFSET, device.registryId());
               });
       if (!stored) {
-        // Later stores go to zeros of this process's own, or fail as well.
+        // Later stores go to zeros that only this process sees, or fail as well.
         file.isLost();
       }
     }
@@ -497,7 +499,7 @@ public final class ShmListener implements Listener {
     public void reject(MemorySegment ofOurs) {
       answer();
       store(ofOurs);
-      // Where that can't be stored, the peer sees the end of its socket.
+      // If the state can't be stored, the peer learns of the refusal by the end of its socket.
       boolean ignored = faults.attempt(this, refused -> refused.setState(QueueLayout.REFUSED));
       drop();
     }
@@ -514,7 +516,7 @@ public final class ShmListener implements Listener {
       unanswered.remove(this);
     }
 
-    /** The peer sees the end of its socket. */
+    /** Drops the request. The peer learns that by the end of its socket. */
     void drop() {
       socket.close();
       device.flushCancelled();

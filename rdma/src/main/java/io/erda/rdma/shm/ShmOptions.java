@@ -8,14 +8,16 @@ import java.util.function.LongSupplier;
 /**
  * How a {@link ShmDevice} is opened.
  *
- * @param directory to serve in, created when absent; null for a device that only connects
- * @param around the open directory that {@code directory} is in, so that it is found and made there
- *     even when its path changes; borrowed while the device is opened; null: it is found by path
- * @param holds whether it serves nobody in the directory, but keeps servers and clients out of it
+ * @param directory the directory to serve in, which is created when absent; null for a device that
+ *     only connects
+ * @param around the open parent of {@code directory}, in which the directory is found and made even
+ *     when the path changes; borrowed while the device is opened; null: it is found by its path
+ * @param holds whether the device holds the directory: it serves no process, and keeps servers and
+ *     clients out of the directory
  * @param nanoTime a monotonic clock
  * @param counted whether its WRITEs are compared with the bytes that they replace, for {@code
  *     DeviceStatistics.bytesDiffering}; slow
- * @param extraWriteLatencyNs how much longer each WRITE takes: slower memory than this machine has
+ * @param extraWriteLatencyNs by how many nanoseconds each WRITE is delayed, to model slower memory
  */
 public record ShmOptions(
     Path directory,
@@ -43,8 +45,8 @@ public record ShmOptions(
   }
 
   /**
-   * The options of a process that keeps a directory's regions to itself: clients of earlier servers
-   * are fenced and counted as by a server, and new ones are told that the directory is taken.
+   * The options of a process that uses a directory's regions alone: clients of earlier servers are
+   * fenced and counted as by a server, and new ones are told that the directory is taken.
    */
   public static ShmOptions toHold(Path directory, LongSupplier nanoTime) {
     Objects.requireNonNull(directory, "directory");
@@ -52,9 +54,9 @@ public record ShmOptions(
   }
 
   /**
-   * These options for a directory in an open one.
+   * Returns these options with an open parent directory.
    *
-   * @param open the directory around that of these options
+   * @param open the parent of the directory of these options
    */
   public ShmOptions in(OpenDirectory open) {
     if (!open.file(directory.getFileName().toString()).equals(directory.toAbsolutePath())) {

@@ -26,17 +26,20 @@ import java.util.function.LongSupplier;
 public final class ShmQueuePair extends RingQueuePair {
   private static final long PEER_CHECK_INTERVAL_NS = 1_000_000;
 
-  /** The pause between two attempts to get into the server's backlog; each failure doubles it. */
+  /**
+   * The first pause before another attempt to enter the server's backlog, in nanoseconds; each
+   * failure doubles it.
+   */
   private static final long CONNECT_RETRY_NS = 1_000_000;
 
   private static final long CONNECT_RETRY_NS_MAX = 32_000_000;
 
   private final ShmDevice device;
 
-  /** Null for a responder. */
+  /** The directory; null for a responder. */
   private final ShmDirectory directory;
 
-  /** Null for an attempt that failed at once. */
+  /** The queue file; null for an attempt that failed at once. */
   private final QueueFile file;
 
   private final String peer;
@@ -44,7 +47,7 @@ public final class ShmQueuePair extends RingQueuePair {
   private ShmRegistryView view;
   private int connectFailure;
 
-  /** Why an attempt failed, beside its status; empty where that is unknown. */
+  /** The reason why an attempt failed, in addition to its status; empty when it is unknown. */
   private String failure = "";
 
   private int reachFailure = Status.REMOTE_ACCESS;
@@ -88,7 +91,7 @@ public final class ShmQueuePair extends RingQueuePair {
     this.nextAttempt = lastCheck;
   }
 
-  /** A requester that will connect when it is polled. Owns the directory from here on. */
+  /** Makes a requester that connects while it is polled. It owns the directory from here on. */
   static ShmQueuePair connecting(
       ShmDevice device,
       ShmDirectory directory,
@@ -110,7 +113,7 @@ public final class ShmQueuePair extends RingQueuePair {
     return queuePair;
   }
 
-  /** A requester whose attempt has failed. */
+  /** Makes a requester whose attempt has failed. */
   static ShmQueuePair failed(
       ShmDevice device, String address, int status, String why, ShmOptions options) {
     MemorySegment queue = Arena.ofAuto().allocate(QueueLayout.BYTES, 8);
@@ -156,8 +159,9 @@ public final class ShmQueuePair extends RingQueuePair {
   }
 
   /**
-   * The server was not reached, or ended the connection without an answer. The attempt fails only
-   * where no server of this version lives: a living one may just have been too busy, or starting.
+   * Handles that the server was not reached, or ended the connection without an answer. The attempt
+   * fails only when no server of this version lives; a living server may have been too busy, or may
+   * be starting.
    */
   private void attemptFailed() {
     int version = ShmRegistryView.version(directory);
@@ -225,8 +229,8 @@ public final class ShmQueuePair extends RingQueuePair {
   }
 
   /**
-   * Whether the server's socket exists and may not be used. One call to the kernel says both,
-   * because a starting server may replace the socket between two calls.
+   * Whether the server's socket exists and may not be used. Both are found out by a single system
+   * call, because a starting server may replace the socket between two calls.
    */
   public static boolean isForbidden(Path socket) {
     try {
@@ -323,8 +327,8 @@ public final class ShmQueuePair extends RingQueuePair {
   }
 
   /**
-   * The socket has a wake-up, or its end. A responder, which arms all its queue pairs before it
-   * sleeps again, takes it then, and looks for the message first.
+   * Called when the socket has a wake-up, or has ended. A responder takes the wake-up only when it
+   * arms all its queue pairs before the next sleep, and first checks for the message.
    */
   void onReadable() {
     rung = true;
@@ -351,7 +355,7 @@ public final class ShmQueuePair extends RingQueuePair {
     }
   }
 
-  /** How long a sleep may be, so that an attempt to connect goes on and ends. */
+  /** Returns the longest sleep with which an attempt to connect makes progress and ends in time. */
   long bounded(long timeoutNs) {
     if (phase() != Phase.CONNECTING) {
       return timeoutNs;
@@ -388,8 +392,8 @@ public final class ShmQueuePair extends RingQueuePair {
   }
 
   /**
-   * The shared memory was replaced by private zeros. A requester reads on as if the responder's
-   * process had ended: the regions are there as long as their keys are valid.
+   * Handles that the shared memory was replaced by private zeros. A requester goes on reading as if
+   * the responder's process had ended: the regions can be READ as long as their keys are valid.
    */
   private void lose() {
     onMemoryLost();
@@ -425,7 +429,9 @@ public final class ShmQueuePair extends RingQueuePair {
     return peer;
   }
 
-  /** Whether the requester of this responder provably left, after which it can store nothing. */
+  /**
+   * Whether the requester of this responder has provably left. After that it can't store anything.
+   */
   boolean peerLeft() {
     return file.isOwnerGone();
   }

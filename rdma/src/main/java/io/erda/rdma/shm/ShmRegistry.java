@@ -24,15 +24,15 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 
 /**
- * The registry of a serving device ({@link RegistryLayout}). A new file for each server, moved over
- * the old one: peers of the old server keep the file they mapped. Owns its mapping; the file stays,
- * because it holds the next key sequence.
+ * The registry of a serving device ({@link RegistryLayout}). Each server makes a new file and moves
+ * it over the old one, so that peers of the old server keep the file that they have mapped. Owns
+ * the mapping. The file stays after the end of the server, because it holds the next key sequence.
  *
- * <p>Whatever file has the registry's name, a server can start. A key must not be reused while a
- * peer lives that may have kept it, and such a peer has lived on this host since then: so the
- * sequence goes on from the larger of the old registry's, if it is valid, and the monotonic
- * clock's. That clock never shows one time twice while the host runs, and runs faster than regions
- * can be registered.
+ * <p>A server can start whatever file has the registry's name. A key must not be reused while a
+ * peer lives that may have kept it, and such a peer has lived on this host since it got the key. So
+ * the new sequence begins with the larger of two numbers: that of the old registry, if it is valid,
+ * and that of the monotonic clock. This clock never shows the same time twice while the host runs,
+ * and runs faster than regions can be registered.
  */
 public final class ShmRegistry implements AutoCloseable {
   public static final String FILE = "registry";
@@ -40,7 +40,7 @@ public final class ShmRegistry implements AutoCloseable {
   private static final String NEW = FILE + ".new";
   private static final long SEQUENCE_END = 1L << 46;
 
-  /** One key sequence to 1024 ns. */
+  /** The clock advances the sequence by one in 1024 ns. */
   private static final int CLOCK_SHIFT = 10;
 
   private final ShmDirectory directory;
@@ -67,8 +67,8 @@ public final class ShmRegistry implements AutoCloseable {
   private void begin() {
     registry.set(QueueLayout.INT, RegistryLayout.VERSION_OFFSET, RegistryLayout.VERSION);
     registry.set(QueueLayout.INT, RegistryLayout.SLOTS_OFFSET, RegistryLayout.SLOTS);
-    // The file may be an old registry: its keys must end before their slots change, and no sequence
-    // number may be reused, wherever this is interrupted.
+    // The file may be an old registry. Its keys must end before their slots change, and no sequence
+    // number may be reused, even if this is interrupted at any point.
     endKeys(registry);
     QueueLayout.WORD.setRelease(registry, RegistryLayout.NEXT_SEQUENCE_OFFSET, nextSequence);
     QueueLayout.WORD.setRelease(registry, RegistryLayout.ID_OFFSET, id);
@@ -82,14 +82,15 @@ public final class ShmRegistry implements AutoCloseable {
         QueueLayout.WORD.setVolatile(registry, at, 0L);
       }
     }
-    // No store that comes after this, to a region's file or to a slot, is seen before a key's end.
+    // No later store, to a region's file or to a slot, becomes visible before the end of a key.
     VarHandle.fullFence();
   }
 
   private static MemorySegment map(int descriptor, Path file, Arena arena) throws IOException {
     boolean mapped = false;
     try (FileChannel channel = ShmDirectory.channel(descriptor, true)) {
-      // A copy of a store may have holes, and a store into a hole on a full disk is a SIGBUS.
+      // A copy of the file may have holes, and a store into a hole raises SIGBUS when the disk is
+      // full.
       if (!ShmDirectory.allocate(descriptor, file, RegistryLayout.BYTES)
           && channel.size() < RegistryLayout.BYTES) {
         writeZeros(channel, RegistryLayout.BYTES);
@@ -111,12 +112,12 @@ public final class ShmRegistry implements AutoCloseable {
    * Replaces the registry of the directory; its key sequence goes on. The caller holds the
    * directory's lock.
    *
-   * <p>Peers of an earlier server keep the file that they mapped, and read on until they learn of
-   * the new one. Where the disk has no room for another file the old one is used again: then all
-   * their keys end here.
+   * <p>Peers of an earlier server keep the file that they have mapped, and go on reading until they
+   * learn of the new server. When the disk has no room for another file the old file is reused;
+   * then all their keys end here.
    *
-   * @param nowNs of the monotonic clock of the host
-   * @throws OutOfSpaceException when there is no room, and none was there before
+   * @param nowNs the time of the host's monotonic clock
+   * @throws OutOfSpaceException when there is no room, and no old registry
    */
   static ShmRegistry create(ShmDirectory directory, long nowNs) throws IOException {
     long sequence = Math.max(storedSequence(directory), sequenceOf(nowNs));
@@ -174,13 +175,13 @@ public final class ShmRegistry implements AutoCloseable {
     }
   }
 
-  /** A descriptor of the existing registry, or -1 when it can't be used again. */
+  /** Opens the existing registry. Returns its descriptor, or -1 when it can't be reused. */
   private static int openOwn(ShmDirectory directory) {
     int descriptor = -1;
     try {
       descriptor = directory.open(FILE, true);
       ShmDirectory.Attributes attributes = ShmDirectory.attributes(descriptor);
-      // A file with another name, or another owner than the directory's, is something else.
+      // A file that has another name too, or another owner than the directory, is not reused.
       if (attributes.bytes() == RegistryLayout.BYTES
           && attributes.links() == 1
           && (attributes.userId() == Libc.effectiveUser()
@@ -188,7 +189,7 @@ public final class ShmRegistry implements AutoCloseable {
         return descriptor;
       }
     } catch (IOException e) {
-      // There is none that this user may write.
+      // There is no registry to which this user may write.
     }
     if (descriptor >= 0) {
       Libc.close(descriptor);
@@ -237,7 +238,7 @@ public final class ShmRegistry implements AutoCloseable {
   }
 
   /**
-   * Shows a region to peers. Returns its key.
+   * Adds a region, which peers can use from then on. Returns its key.
    *
    * @throws FailedStoreException when the file system has no room for a page of the registry, or
    *     failed
@@ -269,7 +270,9 @@ public final class ShmRegistry implements AutoCloseable {
     return key;
   }
 
-  /** Stores the key last: a peer that sees it sees the rest. */
+  /**
+   * Writes a slot. The key is stored last, so a peer that sees the key sees the other fields, too.
+   */
   public static void writeSlot(
       MemorySegment registry,
       int slot,
@@ -307,7 +310,8 @@ public final class ShmRegistry implements AutoCloseable {
       if (!faults.attempt(registry, shown -> QueueLayout.WORD.setVolatile(shown, at, 0L))) {
         throw storeFailure(directory, registry);
       }
-      // Later stores to the region's file or to the slot are not seen before the key's end.
+      // Later stores to the region's file or to the slot do not become visible before the end of
+      // the key.
       VarHandle.fullFence();
       used[slot] = false;
     }
@@ -325,8 +329,8 @@ public final class ShmRegistry implements AutoCloseable {
   }
 
   /**
-   * The file's name in the directory around the registry's, where alone peers look for it. A store
-   * that moves, or has another path in a container, still works.
+   * Returns the name of a region's file in the parent of the registry's directory. Peers look for
+   * it only there, so a store that was moved, or has another path in a container, still works.
    */
   private byte[] name(Path file) {
     Path absolute = file.toAbsolutePath().normalize();

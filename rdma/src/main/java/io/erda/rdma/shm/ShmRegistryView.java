@@ -31,8 +31,8 @@ import java.util.List;
 import jdk.nio.mapmode.ExtendedMapMode;
 
 /**
- * A requester's view of the responder's registry: maps it read-only, and the regions it shows. Owns
- * the mappings.
+ * A requester's view of the responder's registry. It maps the registry read-only, and the regions
+ * that the registry lists. Owns the mappings.
  */
 public final class ShmRegistryView implements AutoCloseable {
   /** How many regions stay mapped after {@link #leave}. */
@@ -48,11 +48,12 @@ public final class ShmRegistryView implements AutoCloseable {
   private int trustedUser = -1;
 
   /**
-   * The regions that were left last, the newest first: their files may come back under another key.
+   * The regions that were left last, the newest first. Their files may be used again under another
+   * key.
    */
   private final ArrayDeque<RemoteRegion> left = new ArrayDeque<>();
 
-  /** Why the file of the last region could not be used; empty where it could. */
+  /** The reason why the file of the last region could not be used; empty when it could. */
   private String unreached = "";
 
   private final List<RemoteRegion> superseded = new ArrayList<>();
@@ -73,13 +74,13 @@ public final class ShmRegistryView implements AutoCloseable {
   }
 
   /**
-   * The view, or null when there is no registry with this ID (any more).
+   * Opens a view. Returns null when there is no registry with this ID, or no longer.
    *
    * @param server the user of the server
-   * @param arena of the connection; outlives the view
-   * @param readAhead is told of the mappings of regions
-   * @throws AccessDeniedException when this user may not read it
-   * @throws UntrustedFileException when it is no plain file of the server's
+   * @param arena the arena of the connection, which outlives the view
+   * @param readAhead gets the mappings of regions
+   * @throws AccessDeniedException when this user may not read the registry
+   * @throws UntrustedFileException when it is no plain file of the server's user
    * @throws UnmappedException when this process can't map it
    */
   public static ShmRegistryView open(
@@ -109,9 +110,10 @@ public final class ShmRegistryView implements AutoCloseable {
   }
 
   /**
-   * Requires a file of the server's user; or of the owner of both directories, where another user
-   * of the store runs the server; or any file, where the superuser runs it. Otherwise a peer could
-   * be lured into writing a file of a third user, for instance its own under a second name.
+   * Throws unless a file belongs to the server's user. It may also belong to the owner of both
+   * directories, when another user of the store runs the server, or to any user, when the superuser
+   * runs the server. Without this check a peer could be made to write to a file of a third user, or
+   * to another file of its own user under a second name.
    */
   private void requireServers(String name, int descriptor) throws IOException {
     int user = ShmDirectory.attributes(descriptor).userId();
@@ -162,7 +164,10 @@ public final class ShmRegistryView implements AutoCloseable {
     }
   }
 
-  /** Reads the slot of a key, all of it while the key was valid; null when it is not. */
+  /**
+   * Reads the slot of a key. The key was valid during the whole reading; otherwise this returns
+   * null.
+   */
   private Slot slot(long key, long at) {
     if ((long) QueueLayout.WORD.getAcquire(registry, at + RegistryLayout.KEY) != key) {
       return null;
@@ -174,7 +179,7 @@ public final class ShmRegistryView implements AutoCloseable {
             registry.get(QueueLayout.INT, at + RegistryLayout.ACCESS),
             registry.get(QueueLayout.LONG, at + RegistryLayout.INODE),
             name(at));
-    // The loads of the slot come before that of the key.
+    // The loads of the slot come before the second load of the key.
     VarHandle.acquireFence();
     return isValid(key, at) && slot.name != null ? slot : null;
   }
@@ -222,8 +227,8 @@ public final class ShmRegistryView implements AutoCloseable {
             slot.length,
             slot.access,
             new RemoteRegion.Mapping(slot.inode, slot.offset, mappings.made(), readAhead));
-    // The mapped file is the registered one only if the key is still valid: a key is revoked before
-    // the name of its file is reused.
+    // The mapped file is the registered one only if the key is still valid, because a key is
+    // revoked before the name of its file is reused.
     if (!isValid(key, at)) {
       release(region);
       return null;
@@ -231,7 +236,10 @@ public final class ShmRegistryView implements AutoCloseable {
     return region;
   }
 
-  /** Null when it is another file than the one that was registered. */
+  /**
+   * Maps the file of a slot. Returns null when the name leads to another file than the registered
+   * one.
+   */
   private MemorySegment map(Slot slot, boolean writable, Arena arena)
       throws AccessDeniedException, UntrustedFileException, ShortenedFileException {
     try {
@@ -259,14 +267,14 @@ public final class ShmRegistryView implements AutoCloseable {
     }
   }
 
-  /** Why the last {@link #reach} could not use the region's file; empty where it could. */
+  /** Returns why the last {@link #reach} could not use the region's file; empty when it could. */
   String unreached() {
     return unreached;
   }
 
   /**
-   * A region that was left and is used again: its file is still mapped, with its pages. A mapped
-   * file exists, so no other file can have its inode number.
+   * Returns a region that was left and whose file is used again; the file is still mapped, with its
+   * pages. Since a mapped file exists, no other file can have its inode number.
    */
   private RemoteRegion again(long key, long at, Slot slot, boolean toWrite) {
     for (Iterator<RemoteRegion> each = left.iterator(); each.hasNext(); ) {
@@ -282,7 +290,10 @@ public final class ShmRegistryView implements AutoCloseable {
     return null;
   }
 
-  /** A region is not used any more under its key. The last few stay mapped. */
+  /**
+   * Notes that a region is not used any more under its key. The regions that were left last stay
+   * mapped.
+   */
   public void leave(RemoteRegion region) {
     left.addFirst(region);
     if (left.size() > LEFT_MAX) {
@@ -293,11 +304,11 @@ public final class ShmRegistryView implements AutoCloseable {
   }
 
   /**
-   * Another mapping of the same file is used instead of this one, which ends when a region is
-   * released next: mostly never.
+   * Notes that another mapping of the same file replaces this one. This mapping ends only when a
+   * region of its group is released, which usually does not happen.
    */
   void supersede(RemoteRegion region) {
-    // Both mappings show the same pages, which count once.
+    // Both mappings have the same pages, which are counted only once.
     readAhead.unmapped(new MappedRegion(region.memory()));
     superseded.add(region);
   }
@@ -330,7 +341,7 @@ public final class ShmRegistryView implements AutoCloseable {
         && directory.hasAround(name, registry.get(QueueLayout.LONG, at + RegistryLayout.INODE));
   }
 
-  /** Why a store to a region failed; null when its slot names no file any more. */
+  /** Returns why a store to a region failed; null when the region's slot no longer names a file. */
   FailedStoreException storeFailure(RemoteRegion region) {
     String name = name(region.keyAddress() - RegistryLayout.KEY - registry.address());
     return name == null
@@ -344,8 +355,8 @@ public final class ShmRegistryView implements AutoCloseable {
   }
 
   /**
-   * How much of a region's file is left, in words; null when all of it is there, or it can't be
-   * found.
+   * Returns in words how much of a region's file is left; null when the file was not shortened, or
+   * can't be found.
    */
   String describeLoss(RemoteRegion region) {
     Slot slot = slot(region.key(), RegistryLayout.slotOffset(RegistryLayout.slot(region.key())));
@@ -371,8 +382,8 @@ public final class ShmRegistryView implements AutoCloseable {
    * Maps a part of an open file.
    *
    * @param name of the file, for messages
-   * @throws IOException when the file can't be opened so, or can't be mapped, or is shorter: a
-   *     store or load beyond its end would kill the process
+   * @throws IOException when the file can't be opened for this use, can't be mapped, or is too
+   *     short; a store or load beyond its end would kill the process
    */
   private static MemorySegment map(
       String name, int descriptor, long offset, long length, boolean writable, Arena arena)
@@ -402,17 +413,17 @@ public final class ShmRegistryView implements AutoCloseable {
 
   /**
    * Maps with {@code MAP_SYNC} where the file system has it (DAX on persistent memory), as the
-   * responder maps what it stores into. There the first store into an allocated block makes the
-   * file system note that the block holds data. Through an ordinary mapping that note waits for the
-   * journal, and a power failure before turns what the responder wrote back and acknowledged into
-   * zeros.
+   * responder maps memory to which it stores. On DAX the first store to an allocated block makes
+   * the file system record that the block holds data. With an ordinary mapping this record waits
+   * for the journal, and after a power failure before that the block has zeros instead of the bytes
+   * that the responder wrote back and acknowledged.
    */
   private static MemorySegment mapToWrite(
       FileChannel channel, long offset, long length, Arena arena) throws IOException {
     try {
       return channel.map(ExtendedMapMode.READ_WRITE_SYNC, offset, length, arena);
     } catch (UnsupportedOperationException e) {
-      // This platform has no such mappings.
+      // This platform has no MAP_SYNC.
     } catch (IOException e) {
       if (!channel.isOpen() || UnmappedException.isReasonOf(e)) {
         throw e; // The file system may have MAP_SYNC, so an ordinary mapping might be too weak.

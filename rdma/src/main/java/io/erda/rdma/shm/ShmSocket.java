@@ -19,8 +19,8 @@ import java.nio.file.attribute.UserPrincipal;
 import jdk.net.ExtendedSocketOptions;
 
 /**
- * The socket beside a connection: carries HELLO, then wake-ups, and its end shows that the peer's
- * process ended. Owns the channel. Nothing here blocks.
+ * The socket of a connection. It carries HELLO, then wake-ups, and its end shows that the peer's
+ * process has ended. Owns the channel. No method blocks.
  *
  * <pre>
  *   HELLO, 64 bytes:  0 magic (8) · 8 version (4) · 12 name length (4) · 16 name of the queue file, ASCII, padded with zeros
@@ -35,7 +35,10 @@ public final class ShmSocket {
 
   private static final int BACKLOG = 1024;
 
-  /** The server sends this in place of a ring when it may not open the queue file, and closes. */
+  /**
+   * The byte that the server sends instead of a wake-up when it may not open the queue file, before
+   * it closes the socket.
+   */
   private static final byte DENIED = 2;
 
   /** The number of the superuser. */
@@ -57,8 +60,8 @@ public final class ShmSocket {
   }
 
   /**
-   * Binds in the directory, in place of a dead server's socket. The caller holds the directory's
-   * lock.
+   * Binds a socket in the directory, which replaces the socket of a dead server. The caller holds
+   * the directory's lock.
    */
   static ServerSocketChannel listen(ShmDirectory directory) throws IOException {
     directory.clear(FILE);
@@ -74,7 +77,7 @@ public final class ShmSocket {
     }
   }
 
-  /** A connected socket, or null when the server's backlog is full: try again. */
+  /** Returns a connected socket; null when the server's backlog is full, then try again. */
   public static ShmSocket connect(ShmDirectory directory) throws IOException {
     int socket = directory.openSocket(FILE);
     try {
@@ -106,19 +109,19 @@ public final class ShmSocket {
   }
 
   /**
-   * An address through the open directory: its own path may be longer than the 100 bytes of such an
-   * address, and may lead elsewhere by now.
+   * Returns an address that leads through the open directory. The path of the directory may be
+   * longer than the 100 bytes of such an address, and may now lead to another directory.
    */
   private static SocketAddress address(ShmDirectory directory) {
     return UnixDomainSocketAddress.of(directory.at(FILE));
   }
 
-  /** The user of the other end, as the kernel noted it when the connection was made. */
+  /** Returns the user of the other end, as the kernel recorded it when the connection was made. */
   UserPrincipal peer() throws IOException {
     return channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
   }
 
-  /** The user of a number, equal to the {@link #peer} who has it. */
+  /** Returns the user with an ID; it is equal to the {@link #peer} with this ID. */
   public static UserPrincipal user(int id) throws IOException {
     return FileSystems.getDefault()
         .getUserPrincipalLookupService()
@@ -168,7 +171,7 @@ public final class ShmSocket {
     return QueueFile.isName(name) || SpareQueueFiles.isName(name) ? name : null;
   }
 
-  /** Wakes the peer. A full socket holds unread wake-ups already. */
+  /** Wakes the peer. When the socket is full, it already holds unread wake-ups. */
   public boolean ring() {
     try {
       channel.write(bell.clear());
@@ -183,21 +186,25 @@ public final class ShmSocket {
     try {
       channel.write(ByteBuffer.wrap(new byte[] {DENIED}));
     } catch (IOException e) {
-      // The peer sees the end of the socket.
+      // The peer learns of the refusal by the end of the socket.
     }
   }
 
-  /** Whether the server said that it may not open the queue file. */
+  /** Whether the server has reported that it may not open the queue file. */
   boolean isDenied() {
     return denied;
   }
 
-  /** Takes the wake-ups, or a part of very many; false when the peer's end is closed. */
+  /**
+   * Takes the wake-ups, or a part of them when there are very many. Returns false when the peer has
+   * closed its end.
+   */
   public boolean drain() {
     try {
       int count = channel.read(drain.clear());
       denied |= count > 0 && drain.get(0) == DENIED;
-      // The end may be behind the last wake-up. The rest of a flood is left to the next call.
+      // The end of the stream may follow the last wake-up. When there are very many wake-ups, the
+      // next call takes the rest.
       for (int turn = 1; turn < DRAINS_MAX && count > 0; turn++) {
         count = channel.read(drain.clear());
       }
@@ -211,7 +218,7 @@ public final class ShmSocket {
     try {
       channel.close();
     } catch (IOException e) {
-      // The socket is not used any more.
+      // The error does not matter, because the socket is not used any more.
     }
   }
 }

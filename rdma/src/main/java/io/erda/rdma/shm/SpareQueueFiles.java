@@ -12,23 +12,23 @@ import java.util.regex.Pattern;
 
 /**
  * Queue files that a server makes while there is room, for clients that connect when the disk is
- * full: they can read and delete then.
+ * full. So these clients can read and delete.
  *
  * <p>A spare is an unlocked file {@code spare-N} of zeros whose space is allocated. A client that
- * locks it may take it: it renames the spare to a queue file's name and leaves it there at its end;
- * then the server finds it unlocked, fills it with zeros, and makes it a spare again. A spare's
- * name is never reused, and only the holder of a file's lock changes its name, so a locked file
- * that still has its name is the intended one. A client never gets a file that a server still has
- * mapped.
+ * locks a spare may take it. It renames the spare to a queue file's name, and leaves the file there
+ * when it ends; then the server finds the file unlocked, fills it with zeros, and makes it a spare
+ * again. A spare's name is never reused, and only the holder of a file's lock changes its name, so
+ * a locked file that still has its name is the intended one. A client never gets a file that a
+ * server still has mapped.
  *
- * <p>Where the directory has the sticky bit, only owners can rename files: another client names the
- * spare to the server, which renames it before it maps it.
+ * <p>If the directory has the sticky bit, only owners can rename files. Then a client of another
+ * user sends the name of the spare to the server, which renames the file before it maps it.
  *
- * <p>An object belongs to a server, for one directory; one thread. {@link #take} is for clients;
- * any thread.
+ * <p>An object belongs to a server and one directory, and is for one thread. {@link #take} is for
+ * clients, and any thread may call it.
  */
 final class SpareQueueFiles {
-  /** How many are kept: the clients that can connect while the disk is full. */
+  /** The number of spares: so many clients can connect while the disk is full. */
   static final int KEPT = 16;
 
   private static final String PREFIX = "spare-";
@@ -45,7 +45,7 @@ final class SpareQueueFiles {
     this.directory = directory;
   }
 
-  /** Examines the spares of an earlier server, and removes files that are no use. */
+  /** Examines the spares of an earlier server, and removes files that can't be used. */
   void open() throws IOException {
     for (String name : directory.names(PREFIX)) {
       if (isName(name)) {
@@ -57,8 +57,8 @@ final class SpareQueueFiles {
   }
 
   /**
-   * Keeps a spare of the right size with allocated space: a server may have died while it made the
-   * file, and a copied store may have holes.
+   * Keeps a spare that has the right size and allocated space. Others occur because a server may
+   * have died while it made the file, and a copied store may have holes.
    */
   private void examine(String name) throws IOException {
     int descriptor = locked(directory, name);
@@ -79,14 +79,17 @@ final class SpareQueueFiles {
     }
   }
 
-  /** A client came or went: spares may be missing, or lent files may be free. */
+  /**
+   * Notes that a client has connected or left, so that spares may be missing, or lent files may be
+   * free.
+   */
   void changed() {
     changed = true;
   }
 
   /**
-   * Makes missing spares, now and then. Where there is no room for that, looks for files that were
-   * lent to clients that are gone.
+   * Makes missing spares, now and then. When there is no room for them, looks for files that were
+   * lent to clients that have left.
    *
    * @param inUse whether a connection of this server has the queue file of that name
    */
@@ -110,7 +113,7 @@ final class SpareQueueFiles {
         kept++;
       }
     } catch (IOException e) {
-      // Spares are needed only when the disk is full.
+      // The error is ignored, because spares are needed only when the disk is full.
     }
   }
 
@@ -127,7 +130,8 @@ final class SpareQueueFiles {
     int descriptor = directory.create(name);
     boolean made = false;
     try {
-      // A client that locks the file first finds it too short, and releases it.
+      // A client may lock the file before this server does. It finds the file too short, and
+      // releases it.
       if (ShmDirectory.tryLock(descriptor)) {
         fill(descriptor, name);
         made = true;
@@ -159,7 +163,7 @@ final class SpareQueueFiles {
         }
       }
     } catch (IOException e) {
-      // The next tend() tries again.
+      // The next call of tend() tries again.
     }
   }
 
@@ -203,9 +207,9 @@ final class SpareQueueFiles {
   }
 
   /**
-   * Clients take spares by themselves, so the count may be too high. It is brought up to date only
-   * when the disk is nearly full: listing the directory for each of many leaving clients takes
-   * long.
+   * Whether a spare is missing. Clients take spares without the server, so the count may be too
+   * high. It is updated only when the disk is nearly full, because listing the directory for each
+   * of many leaving clients takes long.
    */
   private boolean isOneMissing() {
     try {
@@ -218,7 +222,10 @@ final class SpareQueueFiles {
     return kept < KEPT;
   }
 
-  /** A spare of the server in {@code directory}, named and locked as a new queue file, or null. */
+  /**
+   * Returns a spare of the server in {@code directory}, which is locked and named as a new queue
+   * file; null when there is none.
+   */
   static QueueFile take(ShmDirectory directory) throws IOException {
     for (String name : directory.names(PREFIX)) {
       QueueFile taken = isName(name) ? take(directory, name) : null;
@@ -251,7 +258,7 @@ final class SpareQueueFiles {
     }
   }
 
-  /** Renames a spare. Returns false when this user may not: then the server does it. */
+  /** Renames a spare. Returns false when this user may not rename it; then the server does it. */
   private static boolean isRenamed(ShmDirectory directory, String spare, String name)
       throws IOException {
     try {
@@ -282,7 +289,7 @@ final class SpareQueueFiles {
     }
   }
 
-  /** A descriptor of the file with this name, locked; -1 when it can't be opened and locked. */
+  /** Opens and locks the file with this name. Returns its descriptor; -1 when that fails. */
   private static int locked(ShmDirectory directory, String name) {
     int descriptor = -1;
     try {
@@ -291,7 +298,7 @@ final class SpareQueueFiles {
         return descriptor;
       }
     } catch (IOException e) {
-      // It is another user's, gone, or no plain file.
+      // The file belongs to another user, is gone, or is no plain file.
     }
     if (descriptor >= 0) {
       Libc.close(descriptor);

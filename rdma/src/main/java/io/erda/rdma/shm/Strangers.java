@@ -9,14 +9,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The clients of earlier servers of a directory that still live. Each is fenced: nothing that it
- * WRITEs from now on counts. It may even so be in the middle of a WRITE, so the opener of a store
- * counts it until it has provably left.
+ * The clients of earlier servers of a directory that still live. Each is fenced, so that its later
+ * WRITEs do not count as done. But a client may be in the middle of a WRITE, so the server that
+ * opens the store counts it until it has provably left.
  *
- * <p>Owns a descriptor of each one's queue file. One thread.
+ * <p>Owns a descriptor of the queue file of each client. One thread.
  */
 final class Strangers implements AutoCloseable {
-  /** A queue file that this user can't open: its client is taken to live. */
+  /** A queue file that this user can't open. Its client is assumed to live. */
   private record Unknown(String name, long inode) {}
 
   private final ShmDirectory directory;
@@ -52,7 +52,7 @@ final class Strangers implements AutoCloseable {
       if (file.isOwnerGone()) {
         file.unmap();
       } else if (file.queue() != null && isNew(file)) {
-        // Its client never had a key.
+        // The client never had a key, so it can't store anything.
         file.unmap();
         file.forget();
       } else {
@@ -65,15 +65,15 @@ final class Strangers implements AutoCloseable {
         unknown.add(new Unknown(name, attributes.inode()));
       }
     } catch (IOException e) {
-      // It is gone, or was never a queue file: a directory, a pipe, a link. No server accepted a
-      // connection with that.
+      // The file is gone, or never was a queue file, but a directory, a pipe or a link. No server
+      // has accepted a connection with it.
     }
   }
 
   /** Whether no server has answered the file's client yet; fences the client if one has. */
   private static boolean isNew(QueueFile file) {
-    // Where the disk has no room for the page, the client is counted for as long as it lives, and
-    // this server never looks into its ring.
+    // When the disk has no room for the page, the client is counted as long as it lives. This
+    // server never reads its ring.
     return new MemoryGuard().step(file.queue(), Strangers::fence) == 1;
   }
 
@@ -86,7 +86,7 @@ final class Strangers implements AutoCloseable {
     return state == QueueLayout.PENDING ? 1 : 0;
   }
 
-  /** How many have not left yet. Costs a system call for each. */
+  /** Returns how many of the clients have not left yet. Costs a system call for each. */
   int count() {
     if (!known.isEmpty()) {
       known.removeIf(QueueFile::isOwnerGone);

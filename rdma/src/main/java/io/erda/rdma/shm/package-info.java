@@ -1,8 +1,8 @@
 /**
  * The device over shared memory between processes of one host: files, sockets, a registry of
- * regions, and what becomes of them when a process dies.
+ * regions, and the handling of the death of a process.
  *
- * <p>Read {@code ShmDevice} first, then {@code Serving}, which is its server's side. Bytes: {@code
- * FORMAT.md} of this module.
+ * <p>Read {@code ShmDevice} first, then {@code Serving}, which is the part for a server. Bytes:
+ * {@code FORMAT.md} of this module.
  */
 package io.erda.rdma.shm;

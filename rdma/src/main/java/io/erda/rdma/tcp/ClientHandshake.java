@@ -10,11 +10,12 @@ import java.nio.channels.SocketChannel;
 import javax.net.ssl.SSLException;
 
 /**
- * How a requester connects: socket, HELLO to and fro, CONNECT with a proof and private data, ACCEPT
- * or REJECT with the other end's proof. Never blocks, except to look up a host's name.
+ * The handshake of a requester: it connects the socket, both ends send HELLO, the requester sends
+ * CONNECT with a proof and private data, and the other end answers ACCEPT or REJECT with its proof.
+ * Never blocks, except to look up the name of a host.
  */
 final class ClientHandshake {
-  /** Not yet a status. */
+  /** Stands for a status while the handshake goes on. */
   static final int UNDECIDED = -1;
 
   private static final String DAMAGED = "what the server sent was damaged on its way";
@@ -74,7 +75,7 @@ final class ClientHandshake {
     return transport;
   }
 
-  /** The socket while it is being connected; null when that failed at once. */
+  /** Returns the socket while it is being connected; null when that failed at once. */
   SocketChannel channel() {
     return channel;
   }
@@ -84,7 +85,10 @@ final class ClientHandshake {
     return privateData;
   }
 
-  /** Why the attempt failed, beside its status, for messages; empty where that is unknown. */
+  /**
+   * Returns, for messages, why the attempt failed, in addition to its status; empty when it is
+   * unknown.
+   */
   String failure() {
     return failure;
   }
@@ -220,13 +224,15 @@ final class ClientHandshake {
     return type == Frame.ACCEPT ? Status.SUCCESS : Status.REJECTED;
   }
 
-  /** The bytes changed on their way: another attempt may succeed. */
+  /**
+   * Ends the attempt because bytes were changed during the transfer; another attempt may succeed.
+   */
   private int damaged() {
     failure = DAMAGED;
     return Status.UNREACHABLE;
   }
 
-  /** Says that a frame after the handshake was damaged. */
+  /** Notes that a frame after the handshake was damaged. */
   void onDamaged() {
     failure = DAMAGED;
   }

@@ -15,10 +15,10 @@ import java.util.zip.CRC32C;
 final class Frame {
   static final int HEADER_BYTES = 32;
 
-  /** A WRITE's payload has so many bytes before its data. */
+  /** The bytes before the data in the payload of a WRITE. */
   static final int WRITE_HEADER_BYTES = 24;
 
-  /** The most data of one frame; longer READs and WRITEs take several. */
+  /** The most data of one frame. Longer READs and WRITEs take several frames. */
   static final int DATA_BYTES_MAX = 16 << 10;
 
   static final int PAYLOAD_BYTES_MAX = WRITE_HEADER_BYTES + DATA_BYTES_MAX;
@@ -28,14 +28,14 @@ final class Frame {
   static final int HANDSHAKE_BYTES_MAX = 256;
 
   /**
-   * How many bytes of messages, each padded and with {@link #MESSAGE_OVERHEAD}, may be on their way
-   * to an end or unconsumed there. An end has more room than that.
+   * The most bytes of messages, each padded and with {@link #MESSAGE_OVERHEAD}, that may be in
+   * transit to an end or not yet consumed there. An end has more room than that.
    */
   static final int WINDOW_BYTES = (48 << 10) - 64;
 
   static final int MESSAGE_OVERHEAD = 8;
 
-  // Types, of a requester.
+  // The types of a requester's frames. A new type needs a case in ServedConnection.onFrame.
   static final int CONNECT = 1;
   static final int READ = 2;
   static final int WRITE = 3;
@@ -46,7 +46,7 @@ final class Frame {
   static final int WITHDRAW = 8;
   static final int CREDIT = 9;
 
-  // Types, of a responder.
+  // The types of a responder's frames. A new type needs a case in TcpQueuePair.onFrame.
   static final int ACCEPT = 32;
   static final int REJECT = 33;
   static final int DATA = 34;
@@ -68,7 +68,10 @@ final class Frame {
   private static final int STATUS = 10;
   private static final int RESERVED = 11;
 
-  /** The complement of the length, so that no end waits for the bytes of a damaged length. */
+  /**
+   * The complement of the length, by which an end detects a damaged length instead of waiting for
+   * that many bytes.
+   */
   private static final int LENGTH_COMPLEMENT = 12;
 
   private static final int ENDED = 16;
@@ -95,10 +98,10 @@ final class Frame {
   static final int FLUSH_BYTES = 24;
   static final int WITHDRAWN_BYTES = 16;
 
-  /** A length that no frame has. */
+  /** Stands for a length that no frame has. */
   static final int WRONG = -1;
 
-  /** The bytes were changed on their way. */
+  /** Stands for bytes that were changed during the transfer. */
   static final int DAMAGED = -2;
 
   private static final ValueLayout.OfInt INT =
@@ -124,9 +127,9 @@ final class Frame {
   }
 
   /**
-   * Bytes of the frame that begins at {@code at}, by its header; {@link #WRONG} where no frame has
-   * that length, {@link #DAMAGED} where the length was changed on its way. REQUIRES: all of the
-   * header is there.
+   * Returns the length of the frame that begins at {@code at}, by its header; {@link #WRONG} when
+   * no frame has that length, {@link #DAMAGED} when the length was changed during the transfer.
+   * REQUIRES: the whole header has arrived.
    */
   static int bytes(MemorySegment memory, long at, int bytesMax) {
     int payload = payload(memory, at);
@@ -154,7 +157,7 @@ final class Frame {
     memory.set(LONG, at + ENDED, ended);
     memory.set(LONG, at + CONSUMED, consumed);
     if ((payload & 7) != 0) {
-      // Padding is sent: no bytes of an earlier frame may lie there.
+      // The padding is sent, so it must not contain bytes of an earlier frame.
       long end = at + HEADER_BYTES + payload;
       for (long pad = end; pad < at + HEADER_BYTES + padded(payload); pad++) {
         memory.set(ValueLayout.JAVA_BYTE, pad, (byte) 0);
@@ -176,7 +179,10 @@ final class Frame {
     memory.set(INT, at + CHECKSUM, frameChecksum(checksum, memory, bytes, at));
   }
 
-  /** Whether a frame has its checksum. REQUIRES: all {@link #bytes} of it are there. */
+  /**
+   * Whether the checksum of a frame is right. REQUIRES: all {@link #bytes} of the frame have
+   * arrived.
+   */
   static boolean isSound(CRC32C checksum, MemorySegment memory, ByteBuffer bytes, int at) {
     return memory.get(INT, at + CHECKSUM) == frameChecksum(checksum, memory, bytes, at);
   }
@@ -215,12 +221,12 @@ final class Frame {
     return memory.get(ValueLayout.JAVA_BYTE, at + STATUS) & 0xff;
   }
 
-  /** How many requests have ended; 0 in a requester's frame. */
+  /** Returns the number of requests that have ended; 0 in a requester's frame. */
   static long ended(MemorySegment memory, long at) {
     return memory.get(LONG, at + ENDED);
   }
 
-  /** Bytes of messages that the sender of the frame has consumed. */
+  /** Returns the bytes of messages that the sender of the frame has consumed. */
   static long consumed(MemorySegment memory, long at) {
     return memory.get(LONG, at + CONSUMED);
   }

@@ -3,11 +3,11 @@ package io.erda.rdma.tcp;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * The ranges that one peer may WRITE, beside those that all peers may. The server's thread grants
- * and revokes, the I/O thread looks; a key is never reused on one connection.
+ * The ranges that one peer may WRITE, in addition to those that all peers may WRITE. The server's
+ * thread grants and revokes, and the I/O thread checks. A key is never reused on one connection.
  */
 final class Grants {
-  /** Set in the keys of grants, and in no region's key. */
+  /** A bit that is set in the keys of grants, and in no key of a region. */
   private static final long MARK = 1L << 62;
 
   private static final int SLOT_BITS = 16;
@@ -63,7 +63,7 @@ final class Grants {
     }
   }
 
-  /** The region of a granted key; null when the key does not allow WRITEs to the range. */
+  /** Returns the region of a granted key; null when the key does not permit WRITEs to the range. */
   TcpRegion region(long key, long offset, int length) {
     AtomicReferenceArray<Grant> all = slots;
     int slot = (int) key & (1 << SLOT_BITS) - 1;

@@ -15,7 +15,7 @@ final class Hello {
   static final int PROOF_BYTES = 32;
   static final int VERSION = 2;
 
-  /** Flag: this end has a secret, and wants a proof of it. */
+  /** A flag: this end has a secret, and requires a proof of it. */
   static final int HAS_SECRET = 1;
 
   /** "ERDATCP\0". */
@@ -67,7 +67,7 @@ final class Hello {
   }
 
   /**
-   * Whether a HELLO of any version has its checksum. REQUIRES: all of it is there.
+   * Whether the checksum of a HELLO of any version is right. REQUIRES: the whole HELLO has arrived.
    *
    * @param bytes the same memory; its position and limit change
    */
@@ -81,25 +81,28 @@ final class Hello {
     return Frame.getInt(memory, at + VERSION_AT);
   }
 
-  /** Whether the bytes, 8 at least, begin a HELLO. */
+  /** Whether the bytes, at least 8, are the beginning of a HELLO. */
   static boolean begins(MemorySegment memory, long at) {
     return Frame.getLong(memory, at) == MAGIC;
   }
 
   /**
-   * Whether 8 bytes are the damaged beginning of a HELLO, with a few bits changed: no other
+   * Whether 8 bytes are the beginning of a HELLO in which a few bits were changed. No other
    * protocol begins with such a word.
    */
   static boolean isDamagedMagic(MemorySegment memory, long at) {
     return Long.bitCount(Frame.getLong(memory, at) ^ MAGIC) <= FLIPPED_MAX;
   }
 
-  /** Whether the bytes, 2 at least, are of a server that wants TLS and met a client without. */
+  /**
+   * Whether the bytes, at least 2, come from a server with TLS that was called by a client without
+   * TLS.
+   */
   static boolean isTlsAlert(MemorySegment memory, long at) {
     return isTls(memory, at, TLS_ALERT);
   }
 
-  /** Whether the bytes, 2 at least, are of a client that wants TLS. */
+  /** Whether the bytes, at least 2, come from a client with TLS. */
   static boolean isTlsHandshake(MemorySegment memory, long at) {
     return isTls(memory, at, TLS_HANDSHAKE);
   }

@@ -6,7 +6,7 @@ import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
 /**
- * Bytes that have arrived and were not used yet. They are taken by multiples of 8, so that all
+ * Bytes that have arrived and were not used yet. They are taken in multiples of 8, so that all
  * frames begin 8-aligned.
  */
 final class InBuffer {
@@ -28,7 +28,7 @@ final class InBuffer {
     return memory;
   }
 
-  /** Goes on in a larger memory. */
+  /** Moves the bytes to a larger memory. */
   void moveTo(MemorySegment larger) {
     MemorySegment.copy(memory, from, larger, 0, to - from);
     memory = larger;
@@ -37,7 +37,7 @@ final class InBuffer {
     from = 0;
   }
 
-  /** Reads as much as there is room for; as {@link Transport#read}. */
+  /** Reads as many bytes as there is room for. The result is that of {@link Transport#read}. */
   int fill(Transport transport) throws IOException {
     if (from == to) {
       from = 0;
@@ -62,7 +62,7 @@ final class InBuffer {
     return to == memory.byteSize();
   }
 
-  /** Where the first unused byte lies. */
+  /** Returns the offset of the first unused byte. */
   int at() {
     return from;
   }
@@ -77,14 +77,15 @@ final class InBuffer {
     sound = false;
   }
 
-  /** Whether the next HELLO has its checksum. REQUIRES: all of it is there. */
+  /** Whether the checksum of the next HELLO is right. REQUIRES: the whole HELLO has arrived. */
   boolean isHelloSound() {
     return Hello.isSound(checksum, memory, bytes, from);
   }
 
   /**
-   * Bytes of the next frame if all of it is there; 0 when it is not, {@link Frame#WRONG} when it is
-   * invalid, {@link Frame#DAMAGED} when its bytes were changed on their way.
+   * Returns the length of the next frame if the whole frame has arrived; 0 when it has not, {@link
+   * Frame#WRONG} when it is invalid, {@link Frame#DAMAGED} when its bytes were changed during the
+   * transfer.
    */
   int frame(int bytesMax) {
     if (available() < Frame.HEADER_BYTES) {

@@ -5,11 +5,11 @@ import io.erda.rdma.Status;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Puts messages of the other end into posted receive buffers, and counts the consumed bytes, which
- * are told to the other end to open its window. One thread.
+ * Puts messages of the other end into posted receive buffers, and counts the consumed bytes. Their
+ * number is sent to the other end, which opens its window. One thread.
  */
 final class Inbox {
-  /** When so much of its window was consumed, the other end is told at the latest. */
+  /** The most consumed bytes about which the other end has not been told. */
   private static final int UNTOLD_BYTES_MAX = Frame.WINDOW_BYTES / 4;
 
   private final TcpReceives receives = new TcpReceives();
@@ -20,7 +20,7 @@ final class Inbox {
   private long told;
 
   /**
-   * @param completions get the arrivals of messages
+   * @param completions receives the arrivals of messages
    */
   Inbox(TcpCompletions completions, int messageBytesMax, TcpCounters counters) {
     this.completions = completions;
@@ -32,7 +32,7 @@ final class Inbox {
     return receives.isFull() || completions.count() - completions.ofRequests() >= TcpReceives.CAPACITY;
   }
 
-  /** Offers a buffer, which gets a message at once if one waits for it. */
+  /** Posts a buffer, which gets a message at once if one waits. */
   void post(long wrId, TcpRegion region, long offset, int length) {
     receives.add(wrId, region, offset, length);
     while (receives.hasEarly() && !receives.isEmpty()) {
@@ -41,7 +41,7 @@ final class Inbox {
     }
   }
 
-  /** Takes a message. Returns false where it breaks the protocol. */
+  /** Takes a message. Returns false when it violates the protocol. */
   boolean take(MemorySegment memory, long at, int length) {
     if (length > messageBytesMax) {
       return false;
@@ -74,13 +74,13 @@ final class Inbox {
     }
   }
 
-  /** Bytes consumed in all, for the header of a frame that is sent now. */
+  /** Returns the total of consumed bytes, for the header of a frame that is sent now. */
   long tellConsumed() {
     told = consumed;
     return told;
   }
 
-  /** Whether to send a frame only to tell the other end how much was consumed. */
+  /** Whether a frame must be sent only to tell the other end the number of consumed bytes. */
   boolean isToTell() {
     return consumed - told >= UNTOLD_BYTES_MAX;
   }

@@ -26,8 +26,8 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * The thread behind a serving tcp device: accepts peers, and executes their requests on an embedded
- * device that stands for them in this process. It sleeps when there is nothing to do.
+ * The thread of a serving tcp device. It accepts peers, and executes their requests on an embedded
+ * device that represents them in this process. It sleeps when there is no work.
  *
  * <p>One connection delays the others by at most one turn: a buffer's worth of its frames. A
  * connection that fails does not harm the others, unless by an Error: that says of the whole JVM
@@ -50,7 +50,7 @@ final class IoThread implements Runnable {
   private final Selector selector;
 
   /**
-   * How long it sleeps while no connection has a deadline; 0: until something comes. A bounded
+   * The longest sleep while no connection has a deadline, in milliseconds; 0: unbounded. A bounded
    * sleep costs the kernel a timer, which is 3% of a get. Sleeps are bounded from the first failed
    * wake-up on.
    */
@@ -70,13 +70,16 @@ final class IoThread implements Runnable {
   private long acceptAgainNs;
   private boolean acceptsLater;
 
-  /** Whether no peer can be accepted, and that was reported. */
+  /** Whether no peer can be accepted; this was reported. */
   private boolean failing;
 
-  /** Connections that end when their waiting bytes were sent. */
+  /** The number of connections that end when their waiting bytes were sent. */
   private int lingering;
 
-  /** Set before the setter looks at {@link #sleeping}. */
+  /**
+   * Whether the thread was signalled. A signalling thread sets it before it checks {@link
+   * #sleeping}.
+   */
   private volatile boolean signalled;
 
   private volatile boolean sleeping;
@@ -114,7 +117,7 @@ final class IoThread implements Runnable {
   }
 
   /**
-   * Whether a call of {@code wakeup} ends a select. Nothing else shows that a selector could not
+   * Whether a call of {@code wakeup} ends a select. Only this test shows that a selector could not
    * register its own wake-up (epoll_ctl: ENOMEM).
    */
   private static boolean canBeWoken(Selector selector, LongSupplier nanoTime) throws IOException {
@@ -130,23 +133,26 @@ final class IoThread implements Runnable {
     return executor.register(memory, Backing.none(memory.byteSize()), Access.LOCAL);
   }
 
-  /** Wakes the thread to look at words that the selector does not watch. From any thread. */
+  /**
+   * Wakes the thread so that it checks words that the selector does not watch. Any thread may call
+   * it.
+   */
   void signal() {
     signalled = true;
     if (sleeping && !Selectors.wake(selector) && idleMs == 0) {
-      // Its next sleeps are bounded. The present one may not be.
+      // The next sleeps of the thread are bounded. The present one may not be.
       idleMs = Selectors.SLEEP_MS_MAX;
       knock();
     }
   }
 
-  /** Wakes the thread by a connection that ends at once. */
+  /** Wakes the thread by making a connection that ends at once. */
   private void knock() {
     try (SocketChannel nobody = SocketChannel.open()) {
       nobody.configureBlocking(false);
       nobody.connect(listening.getLocalAddress());
     } catch (IOException e) {
-      // It listens no more, and then all of its sleeps are bounded.
+      // The thread no longer listens, so all its sleeps are bounded.
     }
   }
 
@@ -158,7 +164,8 @@ final class IoThread implements Runnable {
         turn();
       }
     } catch (Throwable e) {
-      // Without its selector it can't serve, and after an error its state can't be relied on.
+      // The thread ends: without its selector it can't serve, and after an error its state may be
+      // wrong.
       failure = e;
     }
     for (ServedConnection each : List.copyOf(connections)) {
@@ -204,13 +211,16 @@ final class IoThread implements Runnable {
     if (acceptKey != null && refusing) {
       acceptKey = null;
       Sockets.close(listening);
-      // The selector lets go of the channel here, which closes it.
+      // The selector deregisters the channel here, which closes the descriptor.
       selector.selectNow(onReady);
       refused.countDown();
     }
   }
 
-  /** Bounded also after listening has ended: the thread is about to end. */
+  /**
+   * Returns the longest sleep. It is bounded also after the listening has ended, because the thread
+   * is about to end.
+   */
   private long idleMs() {
     return acceptKey == null ? Selectors.SLEEP_MS_MAX : idleMs;
   }
@@ -237,7 +247,8 @@ final class IoThread implements Runnable {
         begin(channel);
       }
     } catch (IOException e) {
-      // No more files may be opened: peers wait in the kernel until there are fewer.
+      // The process may open no more files. Peers wait in the kernel until there are fewer open
+      // files.
       if (!failing) {
         failing = true;
         device
@@ -256,7 +267,8 @@ final class IoThread implements Runnable {
     try {
       Sockets.configure(channel);
       if (handshakes.size() >= options.handshakesMax()) {
-        // A flood of silent connections fills the queue; an honest handshake takes milliseconds.
+        // The oldest connection makes room: very many silent connections may fill the queue, while
+        // an honest handshake takes only milliseconds.
         handshakes
             .peekFirst()
             .refuse(
@@ -296,7 +308,7 @@ final class IoThread implements Runnable {
     }
   }
 
-  // For connections.
+  // Methods for connections.
 
   TcpOptions options() {
     return options;
@@ -337,7 +349,7 @@ final class IoThread implements Runnable {
     byToken.remove(connection.token);
   }
 
-  // For the server's thread.
+  // Methods for the server's thread.
 
   /** The connection with a token; null when it has ended. */
   ServedConnection connection(long token) {
@@ -371,7 +383,7 @@ final class IoThread implements Runnable {
     }
   }
 
-  /** Processor time of this thread; −1 where the JVM can't tell. */
+  /** Returns the processor time of this thread; −1 when the JVM can't determine it. */
   long cpuNs() {
     return ManagementFactory.getThreadMXBean().getThreadCpuTime(thread.threadId());
   }

@@ -24,7 +24,7 @@ final class OutBuffer {
     return memory;
   }
 
-  /** Goes on in a larger memory. */
+  /** Moves the bytes to a larger memory. */
   void moveTo(MemorySegment larger) {
     int base = sent & ~7;
     MemorySegment.copy(memory, base, larger, 0, filled - base);
@@ -34,13 +34,14 @@ final class OutBuffer {
     filled -= base;
   }
 
-  /** Where the next frame begins. */
+  /** Returns the offset at which the next frame begins. */
   int at() {
     return filled;
   }
 
   /**
-   * Whether a frame of so many bytes finds room; waiting bytes may be moved over sent ones for it.
+   * Whether there is room for a frame of {@code frameBytes} bytes. Waiting bytes may be moved over
+   * bytes that were sent to make room.
    */
   boolean hasRoom(int frameBytes) {
     if (memory.byteSize() - filled >= frameBytes) {
@@ -73,7 +74,7 @@ final class OutBuffer {
     return filled - sent;
   }
 
-  /** Sends as much as the socket takes. Returns whether nothing is left. */
+  /** Sends as many bytes as the socket takes. Returns whether all bytes were sent. */
   boolean flush(Transport transport) throws IOException {
     if (filled > sent) {
       bytes.limit(filled).position(sent);

@@ -7,8 +7,8 @@ import io.erda.rdma.Work;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Outstanding requests, in the order in which they are posted and end, and the other end's answers
- * to them. One thread; preallocated.
+ * Outstanding requests, which end in the order in which they were posted, and the handling of the
+ * other end's answers. One thread; preallocated.
  */
 final class OutstandingRequests {
   private final long[] ids;
@@ -16,7 +16,7 @@ final class OutstandingRequests {
   private final long[] offsets;
   private final int[] lengths;
 
-  /** Opcode, and above it the flags. */
+  /** By request: the opcode in the low 8 bits, and the flags above it. */
   private final int[] kinds;
 
   private final int mask;
@@ -31,7 +31,7 @@ final class OutstandingRequests {
 
   /**
    * @param capacity a power of two
-   * @param completions get the requests that failed, or are signaled
+   * @param completions receives the requests that failed, or are signaled
    */
   OutstandingRequests(int capacity, TcpCompletions completions) {
     this.completions = completions;
@@ -44,7 +44,7 @@ final class OutstandingRequests {
   }
 
   /**
-   * @param local the work's local memory; null where it uses none
+   * @param local the local memory of the work; null when it uses none
    */
   void add(Work work, TcpRegion local) {
     assert count() <= mask : "a request that has not ended would be lost";
@@ -83,8 +83,8 @@ final class OutstandingRequests {
   }
 
   /**
-   * Ends all requests up to number {@code last} with success. Returns false where that breaks the
-   * protocol: one of them was not posted, has not gone out or owes data.
+   * Ends all requests up to number {@code last} with success. Returns false when that violates the
+   * protocol, because one of them was not posted, was not sent completely, or still waits for data.
    */
   boolean succeed(long last) {
     if (last < ended || last > gone()) {
@@ -100,7 +100,8 @@ final class OutstandingRequests {
   }
 
   /**
-   * Ends number {@code last} with an error, and those before it with success. As {@link #succeed}.
+   * Ends request number {@code last} with an error, and all earlier requests with success. Returns
+   * false as {@link #succeed}.
    */
   boolean fail(long last, int status) {
     if (last <= ended || last > gone() || !succeed(last - 1)) {
@@ -118,8 +119,8 @@ final class OutstandingRequests {
   }
 
   /**
-   * Takes data of the request behind number {@code before}, which has ended with success. Returns
-   * false where that breaks the protocol.
+   * Takes data of the request after number {@code before}, and ends all requests up to {@code
+   * before} with success. Returns false when that violates the protocol.
    */
   boolean deliver(long before, MemorySegment from, long at, int bytes, boolean last) {
     if (before >= gone() || !succeed(before) || !owesData()) {
@@ -138,12 +139,12 @@ final class OutstandingRequests {
     return true;
   }
 
-  /** The number of the last request that has gone out in full. */
+  /** Returns the number of the last request that was sent completely. */
   private long gone() {
     return newestIsPartial ? posted - 1 : posted;
   }
 
-  /** Sets whether the newest request has not gone out in full yet. */
+  /** Sets whether the newest request was not sent completely yet. */
   void newestIsPartial(boolean partial) {
     newestIsPartial = partial;
   }

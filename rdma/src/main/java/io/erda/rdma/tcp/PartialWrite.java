@@ -3,9 +3,9 @@ package io.erda.rdma.tcp;
 import io.erda.rdma.Work;
 import java.lang.foreign.MemorySegment;
 
-/** A WRITE that goes out frame by frame, as there is room. Reused for the next one. One thread. */
+/** A WRITE that is sent frame by frame, as there is room. Reused for later WRITEs. One thread. */
 final class PartialWrite {
-  /** Null when no WRITE is under way. */
+  /** The local memory; null when no WRITE is under way. */
   private TcpRegion from;
 
   private long offset;
@@ -17,7 +17,7 @@ final class PartialWrite {
   private int flags;
 
   /**
-   * @param lastFlags the flags of its last frame; the others say that more comes
+   * @param lastFlags the flags of the last frame; all other frames have the flag MORE
    */
   void begin(TcpRegion local, Work work, int lastFlags) {
     assert isOut() : left + " bytes of the WRITE before are not out";
@@ -35,7 +35,7 @@ final class PartialWrite {
     return from == null;
   }
 
-  /** Gives up the rest. */
+  /** Gives up the rest of the WRITE. */
   void end() {
     from = null;
   }

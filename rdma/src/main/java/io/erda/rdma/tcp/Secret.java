@@ -18,13 +18,16 @@ import javax.crypto.spec.SecretKeySpec;
  * end adds a fresh nonce, a proof of one handshake is of no use in another.
  */
 public final class Secret {
-  /** A shorter one could be guessed from one recorded handshake. */
+  /** The least length. A shorter secret could be guessed from one recorded handshake. */
   public static final int BYTES_MIN = 16;
 
   private static final int FILE_BYTES_MAX = 4096;
   private static final String ALGORITHM = "HmacSHA256";
 
-  /** Names the end that proves: one end's proof is no proof of the other. */
+  /**
+   * The end that makes a proof. It is part of the proof, so that an end can't send back the other
+   * end's proof as its own.
+   */
   enum Prover {
     CLIENT("erda tcp client 1"),
     SERVER("erda tcp server 1");
@@ -43,7 +46,7 @@ public final class Secret {
   private final SecretKeySpec key;
 
   /**
-   * A secret of at least {@value #BYTES_MIN} bytes.
+   * Makes a secret of at least {@value #BYTES_MIN} bytes.
    *
    * @throws IllegalArgumentException when it is shorter
    */
@@ -56,9 +59,10 @@ public final class Secret {
   }
 
   /**
-   * The secret in a file: its bytes, without line ends behind them.
+   * Reads the secret in a file: the bytes of the file without line ends at its end.
    *
-   * @throws IOException when it can't be read, is too short, or others than its owner may read it
+   * @throws IOException when the file can't be read, is too short, or may be read by others than
+   *     its owner
    */
   public static Secret read(Path file) throws IOException {
     if (Files.size(file) > FILE_BYTES_MAX) {
@@ -89,7 +93,7 @@ public final class Secret {
       mac.update(prover.label());
       mac.update(clientNonce);
       mac.update(serverNonce);
-      // The length first, so that no part of the binding passes for private data.
+      // The length comes first, so that no part of the binding can be taken for private data.
       mac.update((byte) binding.length);
       mac.update(binding);
       mac.update(privateData.toArray(ValueLayout.JAVA_BYTE));
@@ -99,7 +103,7 @@ public final class Secret {
     }
   }
 
-  /** Compares in a time that does not depend on where they differ. */
+  /** Compares two proofs in a time that does not depend on the place of the first difference. */
   static boolean same(byte[] expected, byte[] said) {
     return MessageDigest.isEqual(expected, said);
   }

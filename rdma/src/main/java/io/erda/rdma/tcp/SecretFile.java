@@ -20,23 +20,34 @@ final class SecretFile {
   private SecretFile() {}
 
   /**
-   * Checks that nobody but its owner may use a file.
+   * Checks that only its owner may use a file.
    *
-   * @throws IOException when others may, or when that can't be found out
+   * @throws IOException when others may use it, or when that can't be determined
    */
   static void requireOwnersAlone(Path file) throws IOException {
     require(file, false);
   }
 
   /**
-   * The same, but a group may read a file of the superuser: that is how machines share the keys of
-   * their certificates among services.
+   * As {@link #requireOwnersAlone}, but a group may read a file of the superuser, because machines
+   * share the keys of their certificates among services in this way.
    */
   static void requireOwnersOrGroups(Path file) throws IOException {
     require(file, true);
   }
 
+  /**
+   * Checks that a file can be read to its end: a read of a pipe would wait for its writer, and one
+   * of a device may never end.
+   */
+  static void requireRegular(Path file) throws IOException {
+    if (Files.exists(file) && !Files.isRegularFile(file)) {
+      throw new IOException(file + " is no regular file");
+    }
+  }
+
   private static void require(Path file, boolean orGroups) throws IOException {
+    requireRegular(file);
     boolean groupReads = orGroups && (int) Files.getAttribute(file, "unix:uid") == SUPERUSER;
     for (PosixFilePermission each : Files.getPosixFilePermissions(file)) {
       if (OF_OTHERS.contains(each) && !(groupReads && each == PosixFilePermission.GROUP_READ)) {

@@ -39,8 +39,9 @@ final class SentMessages implements Claims {
   }
 
   /**
-   * Takes the other end's numbers of claimed messages, of which the first counts, and of finished
-   * ones, which grows. Returns false where they break the protocol.
+   * Takes the other end's numbers of claimed and of finished messages. Only the first number of
+   * claimed messages is used; the number of finished messages grows. Returns false when they
+   * violate the protocol.
    */
   boolean hear(long claimedThere, long finishedThere) {
     if (!withdrawn || claimedThere < 0 || claimedThere > sent || finishedThere > claimedThere) {

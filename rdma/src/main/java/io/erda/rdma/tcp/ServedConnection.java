@@ -15,17 +15,18 @@ import java.time.Duration;
 import javax.net.ssl.SSLException;
 
 /**
- * The I/O thread's side of one peer: takes its frames and posts them on an embedded queue pair that
- * stands for the peer in this process. No bytes of the peer are trusted, and a peer that breaks the
- * protocol loses its connection.
+ * The I/O thread's part of the connection with one peer. It takes the peer's frames, and posts them
+ * on an embedded queue pair that represents the peer in this process. All bytes of the peer are
+ * checked, and a peer that violates the protocol loses its connection.
  *
- * <p>Its buffers bound the memory that a peer can take: while it does not read its answers, none of
- * its further frames is read or executed. Called by the I/O thread, except methods that say so.
+ * <p>Its buffers bound the memory that a peer can take: while the peer does not read its answers,
+ * none of its further frames is read or executed. Called by the I/O thread, except methods that say
+ * so.
  */
 final class ServedConnection implements CompletionHandler {
   private static final int HANDSHAKE_BUFFER_BYTES = 512;
 
-  /** So many requests may end before a frame tells the peer. */
+  /** The most requests that may end before a frame tells the peer. */
   private static final int ENDED_UNTOLD_MAX = 64;
 
   private static final int CREDIT_BYTES = Frame.WINDOW_BYTES / 4;
@@ -35,10 +36,10 @@ final class ServedConnection implements CompletionHandler {
 
   private enum Phase {
     HANDSHAKE,
-    /** The server's logic has to accept it. */
+    /** The server has to accept or reject the peer. */
     DECIDING,
     OPEN,
-    /** The bytes that wait are sent, then the connection ends. */
+    /** Waiting bytes are sent, then the connection ends. */
     ENDING,
     ENDED
   }
@@ -62,7 +63,7 @@ final class ServedConnection implements CompletionHandler {
   private boolean peerHasEnded;
   private long lingerUntilNs;
 
-  /** Stands for the peer; null before the peer's handshake has succeeded. */
+  /** The queue pair that represents the peer; null before the peer's handshake has succeeded. */
   private QueuePair executor;
 
   private int lastStatus;
@@ -85,7 +86,7 @@ final class ServedConnection implements CompletionHandler {
   private long readOffset;
   private int readLeft = -1;
 
-  // The WRITE of which more frames come.
+  // The state of a WRITE of which more frames will come.
   private boolean writing;
   private int writingStatus;
 
@@ -121,7 +122,7 @@ final class ServedConnection implements CompletionHandler {
 
   // Turns.
 
-  /** The socket has bytes, or room. */
+  /** Called when the socket has bytes, or has room. */
   void onReady(SelectionKey ready) {
     try {
       if ((ready.isReadable() || transport.hasMore()) && phase != Phase.ENDING) {
@@ -137,7 +138,7 @@ final class ServedConnection implements CompletionHandler {
     }
   }
 
-  /** Another thread signalled. */
+  /** Called when another thread has signalled. */
   void onSignal() {
     if (!exchange.dirty && phase != Phase.DECIDING) {
       return;
@@ -193,8 +194,9 @@ final class ServedConnection implements CompletionHandler {
   }
 
   /**
-   * No more is read while a frame or a READ waits for room for its answer: it goes on, in another
-   * turn, when the socket has taken some bytes.
+   * Sets the events for which the selector watches the socket. No more bytes are read while a frame
+   * or a READ waits for room for its answer; it goes on, in another turn, when the socket has taken
+   * some bytes.
    */
   private void watch(boolean allSent) {
     boolean waits = phase == Phase.OPEN && (readLeft >= 0 || in.frame(Frame.BYTES_MAX) != 0);
@@ -236,7 +238,10 @@ final class ServedConnection implements CompletionHandler {
     refuse(RefusedPeers.Kind.GARBAGE, RefusedPeers.GARBAGE);
   }
 
-  /** The peer has ended. One that leaves in the middle of the handshake counts as refused. */
+  /**
+   * Handles the end of the peer. A peer that leaves in the middle of the handshake counts as
+   * refused.
+   */
   private void gone() {
     if (phase == Phase.HANDSHAKE && transport.isAgreeing()) {
       refuse(RefusedPeers.Kind.TLS, "it left before TLS was agreed on");
@@ -247,7 +252,7 @@ final class ServedConnection implements CompletionHandler {
     }
   }
 
-  /** Takes the frames that are there, as long as answers find room. */
+  /** Takes the frames that have arrived, as long as there is room for answers. */
   private void take() throws IOException {
     while (true) {
       switch (phase) {
@@ -325,10 +330,13 @@ final class ServedConnection implements CompletionHandler {
 
   // Requests.
 
-  /** Executes the next frame. Returns false when it is not there, or can't be executed yet. */
+  /**
+   * Executes the next frame. Returns false when the frame has not arrived, or can't be executed
+   * yet.
+   */
   private boolean execute() {
     int bytes = in.frame(Frame.BYTES_MAX);
-    // There must be room for the answer to any frame, except a READ's data.
+    // There must be room for the answer to any frame; only the data of a READ may wait for room.
     if (bytes == 0 || !out.hasRoom(2 * Frame.HEADER_BYTES + Frame.WITHDRAWN_BYTES)) {
       return false;
     }
@@ -344,7 +352,7 @@ final class ServedConnection implements CompletionHandler {
     return phase == Phase.OPEN;
   }
 
-  /** Returns false where a frame breaks the protocol. */
+  /** Handles a frame. Returns false when it violates the protocol. */
   private boolean onFrame(MemorySegment memory, int at) {
     if (!window.hear(Frame.consumed(memory, at))) {
       return false;
@@ -384,7 +392,10 @@ final class ServedConnection implements CompletionHandler {
     return true;
   }
 
-  /** Adds frames of the READ's answer, as far as there is room. Returns whether it is complete. */
+  /**
+   * Adds frames of the READ's answer, as far as there is room. Returns whether the answer is
+   * complete.
+   */
   private boolean answerRead() {
     while (readLeft >= 0) {
       int bytes = Math.min(readLeft, Frame.DATA_BYTES_MAX);
@@ -421,7 +432,9 @@ final class ServedConnection implements CompletionHandler {
     return lastStatus;
   }
 
-  /** The same for work that takes a receive of the server; false where none is left. */
+  /**
+   * Executes work that consumes a receive of the server. Returns false when there is no receive.
+   */
   private boolean executeMessage(Work work) {
     if (!executor.post(work)) {
       return false;
@@ -470,7 +483,10 @@ final class ServedConnection implements CompletionHandler {
     return true;
   }
 
-  /** The key of the region that this peer may WRITE with a key; 0 where it may not. */
+  /**
+   * Returns the key of the region to which this peer may WRITE by {@code remoteKey}; 0 when it may
+   * not.
+   */
   private long writable(long remoteKey, long offset, int bytes) {
     if (Grants.isGrant(remoteKey)) {
       TcpRegion region = exchange.grants.region(remoteKey, offset, bytes);
@@ -479,7 +495,7 @@ final class ServedConnection implements CompletionHandler {
     return device.mayWrite(remoteKey) ? remoteKey : 0;
   }
 
-  /** Counts a message. Returns whether it keeps to the window. */
+  /** Counts a message. Returns whether it is within the window. */
   private boolean receives(int length) {
     receivedBytes += Window.bytes(length);
     return receivedBytes - exchange.consumed <= Frame.WINDOW_BYTES;
@@ -547,7 +563,7 @@ final class ServedConnection implements CompletionHandler {
     return true;
   }
 
-  /** Tells the peer, which has withdrawn, which messages were claimed and which are finished. */
+  /** Sends the peer, which has withdrawn, the numbers of claimed and finished messages. */
   private void tellWithdrawn() {
     finishedTold = executor.claims().finished();
     Frame.putLong(out.memory(), out.at() + Frame.CLAIMED, executor.claims().claimed());
@@ -558,7 +574,7 @@ final class ServedConnection implements CompletionHandler {
     add(Frame.WITHDRAWN_BYTES, Frame.WITHDRAWN, 0, Status.SUCCESS);
   }
 
-  /** Ends a request; its flags say whether the peer wants to be told. */
+  /** Ends a request. Its flags say whether the peer must be told. */
   private void end(int status, int flags) {
     if (status == Status.SUCCESS) {
       ended++;
@@ -568,7 +584,7 @@ final class ServedConnection implements CompletionHandler {
     }
   }
 
-  /** Ends a request that failed: the peer is told of each. */
+  /** Ends a request that failed. The peer is told of each failure. */
   private void end(int status) {
     if (status == Status.REMOTE_ACCESS) {
       io.accessesRefused.incrementAndGet();
@@ -591,7 +607,7 @@ final class ServedConnection implements CompletionHandler {
     executor.postReceive(0, io.scratchRegion, 0, Frame.DATA_BYTES_MAX);
   }
 
-  /** Passes on messages of the server, as far as the peer has room and takes them. */
+  /** Passes on messages of the server, as far as the peer's window and the buffer have room. */
   private void passMessages() {
     boolean more = true;
     while (more && phase == Phase.OPEN && mayPass()) {
@@ -605,7 +621,10 @@ final class ServedConnection implements CompletionHandler {
         && out.hasRoom(Frame.HEADER_BYTES + Frame.DATA_BYTES_MAX);
   }
 
-  /** Tells the peer of ended requests, consumed and finished messages, if no other frame did. */
+  /**
+   * Sends the peer the numbers of ended requests, and of consumed and finished messages, if no
+   * other frame has done so.
+   */
   private void tell() {
     if (phase != Phase.OPEN || !out.hasRoom(2 * Frame.HEADER_BYTES + Frame.WITHDRAWN_BYTES)) {
       return;

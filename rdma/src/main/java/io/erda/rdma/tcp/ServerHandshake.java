@@ -7,16 +7,17 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * A responder's handshake with a peer, whose bytes are not trusted: HELLO to and fro, CONNECT with
- * a proof and private data, and its own proof with the answer.
+ * The handshake of a responder with a peer, whose bytes are checked: both ends send HELLO, the peer
+ * sends CONNECT with a proof and private data, and the responder sends its own proof with the
+ * answer.
  */
 final class ServerHandshake {
-  /** The outcome of the bytes that have arrived. */
+  /** The result of handling the bytes that have arrived. */
   enum Outcome {
     /** More bytes must arrive. */
     WAITS,
     GOES_ON,
-    /** The peer can't go on, and was told why in the form that it understands. */
+    /** The peer is refused, and was told the reason in a form that it understands. */
     REFUSED
   }
 
@@ -28,7 +29,7 @@ final class ServerHandshake {
   private RefusedPeers.Kind refusal;
   private String why;
 
-  /** Read by the server's thread too, after its request was seen. */
+  /** The peer's private data. The server's thread reads it, too, after it has got the request. */
   private volatile byte[] privateData = {};
 
   ServerHandshake(TcpOptions options, Transport transport) {
@@ -58,7 +59,10 @@ final class ServerHandshake {
     return Outcome.REFUSED;
   }
 
-  /** Goes on; {@link Outcome#GOES_ON} when the peer has proved the secret. */
+  /**
+   * Goes on with the handshake. Returns {@link Outcome#GOES_ON} when the peer has proved the
+   * secret.
+   */
   Outcome advance(InBuffer in, OutBuffer out) throws IOException {
     if (!greeted) {
       Outcome hello = onHello(in, out);
@@ -78,7 +82,7 @@ final class ServerHandshake {
       if (!Hello.isTlsHandshake(in.memory(), in.at())) {
         return refuse(RefusedPeers.Kind.GARBAGE, RefusedPeers.GARBAGE);
       }
-      // The client finds that this is no TLS, and can say so.
+      // By this HELLO the client notices that the server has no TLS, and can report that.
       sayHello(out);
       return refuse(RefusedPeers.Kind.TLS, "it has TLS, and this server has not");
     }

@@ -11,7 +11,10 @@ import jdk.net.ExtendedSocketOptions;
 
 /** Addresses and options of sockets. */
 final class Sockets {
-  /** A host that is gone is noticed after some 11 s of silence, even if this end sends nothing. */
+  /**
+   * With these keep-alive options an end notices after some 11 s of silence that the other host is
+   * gone, even if this end sends nothing.
+   */
   private static final int KEEP_IDLE_SECONDS = 5;
 
   private static final int KEEP_INTERVAL_SECONDS = 2;
@@ -20,9 +23,9 @@ final class Sockets {
   private Sockets() {}
 
   /**
-   * The address in HOST:PORT; IPv6 in brackets.
+   * Parses an address of the form HOST:PORT; IPv6 addresses are in brackets.
    *
-   * @throws IOException when it is none, or the host is not known
+   * @throws IOException when it has not this form, or the host is unknown
    */
   static InetSocketAddress address(String text) throws IOException {
     int colon = text.lastIndexOf(':');
@@ -63,7 +66,7 @@ final class Sockets {
     try {
       closeable.close();
     } catch (IOException e) {
-      // It is not used any more.
+      // The error does not matter, because the channel is not used any more.
     }
   }
 }

@@ -21,13 +21,13 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * The tcp device of a client: it connects, and registers memory for local use alone. It has no
- * thread; polling a queue pair drives its socket.
+ * The tcp device of a client. It connects, and registers memory only for local use. It has no
+ * thread; polling a queue pair drives the socket.
  */
 public final class TcpClientDevice implements Device {
   private final TcpOptions options;
 
-  /** Replaced when it fails. */
+  /** The selector for all sockets; replaced when it fails. */
   private volatile Selector selector;
 
   private final List<TcpQueuePair> queuePairs = new ArrayList<>();
@@ -44,7 +44,7 @@ public final class TcpClientDevice implements Device {
     return new TcpClientDevice(options, Selector.open());
   }
 
-  /** {@inheritDoc} For local use alone. */
+  /** {@inheritDoc} Memory can be registered only for local use. */
   @Override
   public MemoryRegion register(MemorySegment memory, Backing backing, int access) {
     Objects.requireNonNull(memory, "memory");
@@ -110,7 +110,8 @@ public final class TcpClientDevice implements Device {
         if (ready > 0 || wasWoken) {
           return true;
         }
-        // A selector does not sleep while the thread's interrupt status is set.
+        // A selector does not sleep while the thread's interrupt status is set, so it is cleared
+        // here and set again later.
         boolean cutShort = Thread.interrupted();
         interrupted |= cutShort;
         if (left <= (cutShort ? 0 : Selectors.SLEEP_MS_MAX * 1_000_000)) {
@@ -128,8 +129,8 @@ public final class TcpClientDevice implements Device {
   }
 
   /**
-   * The selector failed, so that the sockets can't be waited for: the connections end, and later
-   * ones have another selector.
+   * Handles a failed selector. The sockets can't be waited for, so the connections end, and later
+   * connections get another selector.
    */
   private void onFailed(IOException e) {
     String why = "the wait for its socket failed: " + FileErrors.inWords(e);
@@ -139,11 +140,11 @@ public final class TcpClientDevice implements Device {
       selector = Selector.open();
       Selectors.close(failed);
     } catch (IOException again) {
-      // The next wait fails in the same way.
+      // The next wait fails in the same way, and tries again to replace the selector.
     }
   }
 
-  /** Does nothing: polling finds out. */
+  /** Does nothing, because polling finds the sockets that are ready. */
   private static void onReady(SelectionKey key) {}
 
   @Override
@@ -166,7 +167,7 @@ public final class TcpClientDevice implements Device {
         key.interestOps(operations);
       }
     } catch (ClosedChannelException e) {
-      // The next poll finds that out too.
+      // The next poll finds the error, too.
     }
   }
 

@@ -27,7 +27,10 @@ final class TcpCompletions {
     return tail - head;
   }
 
-  /** How many of them are of requests, not of receives or of the connection. */
+  /**
+   * Returns how many of the completions belong to requests, and not to receives or to the
+   * connection.
+   */
   int ofRequests() {
     return ofRequests;
   }
@@ -46,7 +49,9 @@ final class TcpCompletions {
     ofRequests += isOfRequest(opcode) ? 1 : 0;
   }
 
-  /** Hands over at most {@code limit} completions, those that are added meanwhile included. */
+  /**
+   * Passes on at most {@code limit} completions, including those that are added during the call.
+   */
   int drain(CompletionHandler handler, int limit) {
     int done = 0;
     while (done < limit && head != tail) {

@@ -63,9 +63,10 @@ public final class TcpDeviceProvider implements DeviceProvider {
   }
 
   /**
-   * The file that a parameter names; null where the parameter is missing.
+   * Returns the file that a parameter names; null when the parameter is missing.
    *
-   * @throws IOException that names both when there is no such file, or it can't be read
+   * @throws IOException when there is no such file, or it can't be read; the message names file and
+   *     parameter
    */
   private static Path file(Settings settings, String parameter) throws IOException {
     String name = settings.parameters().get(parameter);

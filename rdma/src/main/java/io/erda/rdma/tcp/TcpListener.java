@@ -5,9 +5,9 @@ import io.erda.rdma.Listener;
 import io.erda.rdma.QueuePair;
 import java.lang.foreign.MemorySegment;
 
-/** Hands connection requests that have passed the handshake to the server's thread. */
+/** Passes connection requests that have completed the handshake to the server's thread. */
 final class TcpListener implements Listener {
-  /** The user of all peers that prove no secret. */
+  /** The user name of all peers that did not prove a secret. */
   private static final String UNPROVED = "over TCP without a secret";
 
   private final TcpServerDevice device;
@@ -64,7 +64,10 @@ final class TcpListener implements Listener {
       return connection.peer();
     }
 
-    /** A peer with the secret may have as many connections as the server's own user. */
+    /**
+     * {@inheritDoc} A peer that proved the secret may have as many connections as the server's own
+     * user.
+     */
     @Override
     public String user() {
       return device.options().secret() == null ? UNPROVED : null;

@@ -8,11 +8,12 @@ import java.util.random.RandomGenerator;
  * The options of a tcp device, with its clock and its source of randomness.
  *
  * @param nanoTime a monotonic clock
- * @param random makes nonces: unpredictable where there is a secret
- * @param secret that both ends must prove; null: none
- * @param tls null: no encryption
- * @param handshake a peer that has not connected after so long is dropped
- * @param handshakesMax peers that may be connecting at a time; the oldest makes room
+ * @param random makes nonces; must be unpredictable when there is a secret
+ * @param secret the secret that both ends must prove; null: none
+ * @param tls the encryption; null: none
+ * @param handshake the time after which a peer that has not connected is dropped
+ * @param handshakesMax the most peers that may be connecting at a time; further peers replace the
+ *     oldest
  */
 public record TcpOptions(
     LongSupplier nanoTime,
@@ -24,22 +25,22 @@ public record TcpOptions(
   private static final Duration HANDSHAKE = Duration.ofSeconds(10);
   private static final int HANDSHAKES_MAX = 64;
 
-  /** Without secret and TLS. */
+  /** Returns options without secret and TLS. */
   public static TcpOptions of(LongSupplier nanoTime, RandomGenerator random) {
     return new TcpOptions(nanoTime, random, null, null, HANDSHAKE, HANDSHAKES_MAX);
   }
 
-  /** The same, with a secret. */
+  /** Returns these options with a secret. */
   public TcpOptions withSecret(Secret value) {
     return new TcpOptions(nanoTime, random, value, tls, handshake, handshakesMax);
   }
 
-  /** The same, encrypted. */
+  /** Returns these options with encryption. */
   public TcpOptions withTls(Tls value) {
     return new TcpOptions(nanoTime, random, secret, value, handshake, handshakesMax);
   }
 
-  /** The same, with other bounds for peers that are connecting. */
+  /** Returns these options with other bounds for peers that are connecting. */
   public TcpOptions withHandshakes(Duration time, int max) {
     return new TcpOptions(nanoTime, random, secret, tls, time, max);
   }

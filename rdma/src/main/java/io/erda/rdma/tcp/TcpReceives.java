@@ -4,8 +4,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Posted receive buffers, and messages that came before a buffer, up to the other end's window. One
- * thread; allocates only for early messages.
+ * Posted receive buffers, and messages that came before a buffer was posted for them, up to the
+ * other end's window. One thread; allocates only for early messages.
  */
 final class TcpReceives {
   static final int CAPACITY = 1024;
@@ -68,7 +68,7 @@ final class TcpReceives {
     return earlyTo > earlyFrom;
   }
 
-  /** Keeps a message. Returns false when it goes beyond the window. */
+  /** Keeps a message that came early. Returns false when it exceeds the window. */
   boolean keep(MemorySegment source, long at, int length) {
     int bytes = Frame.MESSAGE_OVERHEAD + Frame.padded(length);
     if (early == null) {

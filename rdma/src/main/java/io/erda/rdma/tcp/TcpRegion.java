@@ -12,10 +12,11 @@ import java.lang.foreign.MemorySegment;
  *
  * @param owner the device
  * @param memory the bytes
- * @param size of the memory
+ * @param size the length of the memory
  * @param access the uses that peers have without a grant
- * @param inner the same memory's region of the device that executes; null at a client
- * @param persistent flushes it; null where it can't be flushed
+ * @param inner the region of the same memory with the device that executes the work; null at a
+ *     client
+ * @param persistent the memory as an object that can flush it; null when it can't be flushed
  */
 record TcpRegion(
     Device owner,
@@ -37,7 +38,7 @@ record TcpRegion(
     return ours;
   }
 
-  /** 0 at a client, whose memory peers can't reach. */
+  /** {@inheritDoc} It is 0 at a client, because peers can't access the memory of a client. */
   @Override
   public long remoteKey() {
     return inner == null ? 0 : inner.remoteKey();

@@ -11,9 +11,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 
 /**
- * The responder's end, for the server's thread: an embedded queue pair whose peer is the I/O
+ * The responder's end, for the server's thread. It is an embedded queue pair whose peer is the I/O
  * thread. It tells the I/O thread of posted messages, consumed bytes, and ranges that the peer may
- * WRITE. One-sided work of its own is refused, since a client's memory is not reached over TCP.
+ * WRITE. One-sided work of the responder is refused, because the memory of a client can't be
+ * accessed over TCP.
  */
 final class TcpResponder implements QueuePair, CompletionHandler {
   private static final int CREDIT_BYTES = Frame.WINDOW_BYTES / 4;
@@ -25,7 +26,10 @@ final class TcpResponder implements QueuePair, CompletionHandler {
   private final IoThread io;
   private final Claims claims;
 
-  /** Work for the inner queue pair, with the inner region and no key of the peer. */
+  /**
+   * The work that is posted on the inner queue pair, with the inner region and without a remote
+   * key.
+   */
   private final Work passed = Work.send();
 
   private CompletionHandler handler;
@@ -54,9 +58,8 @@ final class TcpResponder implements QueuePair, CompletionHandler {
     }
     boolean posted = inner.post(passed);
     if (work.opcode == Opcode.SEND) {
-      // After the post: otherwise an I/O thread that is awake for another peer could look too
-      // early,
-      // and not again.
+      // The signal comes after the post. Otherwise an I/O thread that is awake for another peer
+      // could check too early, and not again.
       signal();
     }
     return posted;
@@ -100,7 +103,7 @@ final class TcpResponder implements QueuePair, CompletionHandler {
     handler.onCompletion(wrId, opcode, status, length, imm);
   }
 
-  /** The length of the whole WRITE whose last frame has just arrived. */
+  /** Returns the length of the whole WRITE whose last frame has just arrived. */
   private int whole(int ofLastFrame) {
     Exchange.LongWrite next = exchange.longWrites.peek();
     if (next == null || next.message() != messages) {
@@ -130,7 +133,10 @@ final class TcpResponder implements QueuePair, CompletionHandler {
     return claims;
   }
 
-  /** The inner claims; the I/O thread is signalled when the peer waits for an answer about them. */
+  /**
+   * The claims of the inner queue pair. Also signals the I/O thread when the peer waits for an
+   * answer about them.
+   */
   private final class PassedClaims implements Claims {
     private final Claims within = inner.claims();
 
@@ -147,7 +153,8 @@ final class TcpResponder implements QueuePair, CompletionHandler {
     @Override
     public void finish() {
       within.finish();
-      // The I/O thread stores that the peer withdrew, then looks at what is finished.
+      // The I/O thread first stores that the peer has withdrawn, and then loads the number of
+      // finished messages.
       VarHandle.fullFence();
       if (exchange.withdrawn) {
         signal();

@@ -27,11 +27,11 @@ import java.util.function.LongSupplier;
 
 /**
  * The tcp device of a server. Its I/O thread executes READs and WRITEs of peers; the server's
- * thread handles messages, and no socket.
+ * thread handles messages, and uses no socket.
  *
- * <p>Inside, the two threads are the two ends of embedded queue pairs, one for each connection: the
- * I/O thread posts there the work in the peer's frames. So fencing, claims and revoked keys are
- * those of the embedded device.
+ * <p>Internally, the two threads are the two ends of embedded queue pairs, one for each connection:
+ * the I/O thread posts on them the work in the peer's frames. So fencing, claims and revoked keys
+ * are implemented by the embedded device.
  */
 public final class TcpServerDevice implements Device {
   private static final int SLOTS = 1 << 14;
@@ -69,8 +69,8 @@ public final class TcpServerDevice implements Device {
   }
 
   /**
-   * {@link #open(TcpOptions)}, with WRITEs that are compared with the bytes that they replace, and
-   * that take longer.
+   * As {@link #open(TcpOptions)}, with WRITEs that are compared with the bytes that they replace,
+   * and that are delayed.
    */
   public static TcpServerDevice open(
       TcpOptions options, boolean counted, long extraWriteLatencyNs) {
@@ -89,7 +89,8 @@ public final class TcpServerDevice implements Device {
 
   private MemoryRegion register(
       MemorySegment memory, Backing backing, int access, PersistentMemory persistent) {
-    // The I/O thread, which checks the grants, must be able to write all that one peer may.
+    // The I/O thread checks the grants, and so needs the right to WRITE to each region in which a
+    // peer may get a grant.
     int forGrants = access == Access.LOCAL ? access : access | Access.REMOTE_WRITE;
     MemoryRegion executed = inner.register(memory, backing, forGrants);
     TcpRegion region = new TcpRegion(this, memory, memory.byteSize(), access, executed, persistent);

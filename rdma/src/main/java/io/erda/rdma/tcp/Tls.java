@@ -46,10 +46,10 @@ public final class Tls {
   /**
    * For a server.
    *
-   * @param certificates its certificate and those that it is signed with, PEM
+   * @param certificates its certificate and those by which it is signed, PEM
    * @param key its private key, PKCS#8 in PEM
-   * @throws IOException when a file can't be read or has the wrong content, or when others than the
-   *     owner may use the key's file; a group may read the superuser's
+   * @throws IOException when a file can't be read or has the wrong content, or when users other
+   *     than the owner may use the key's file; a group may read a key file of the superuser
    */
   public static Tls server(Path certificates, Path key) throws IOException {
     try {
@@ -77,7 +77,8 @@ public final class Tls {
   /**
    * For a client.
    *
-   * @param authorities whose signatures it trusts, PEM; null: those that the JDK trusts
+   * @param authorities the authorities whose signatures it trusts, PEM; null: those that the JDK
+   *     trusts
    * @throws IOException when the file can't be read or has the wrong content
    */
   public static Tls client(Path authorities) throws IOException {
@@ -109,6 +110,7 @@ public final class Tls {
 
   private static Collection<? extends Certificate> certificates(Path file)
       throws GeneralSecurityException, IOException {
+    SecretFile.requireRegular(file);
     ByteArrayInputStream bytes = new ByteArrayInputStream(Files.readAllBytes(file));
     Collection<? extends Certificate> all = List.of();
     CertificateException wrong = null;
@@ -123,7 +125,7 @@ public final class Tls {
     return all;
   }
 
-  /** The key in a file; null when it is not one of the algorithm. */
+  /** Returns the key in a file; null when it is no key of the algorithm. */
   private static PrivateKey privateKey(Path file, String algorithm)
       throws GeneralSecurityException, IOException {
     SecretFile.requireOwnersOrGroups(file);
@@ -140,7 +142,7 @@ public final class Tls {
   }
 
   /**
-   * Whether the public key verifies a signature of the private one; true where the JDK can't try
+   * Whether the public key verifies a signature of the private key; true when the JDK can't try
    * that.
    */
   private static boolean isPair(PrivateKey ours, PublicKey theirs) throws GeneralSecurityException {
@@ -173,7 +175,7 @@ public final class Tls {
   /**
    * Encrypts a connection.
    *
-   * @param host that a client asked for; null at a server
+   * @param host the host to which a client connects; null at a server
    */
   Transport wrap(SocketChannel channel, String host, int port) {
     SSLEngine engine = client ? context.createSSLEngine(host, port) : context.createSSLEngine();

@@ -21,7 +21,7 @@ final class TlsTransport implements Transport {
 
   private static final byte RECORD_MAX = 24;
 
-  /** Alerts of a client that rejects a certificate. */
+  /** The alerts of a client that rejects a certificate. */
   private static final List<String> DISBELIEF =
       List.of("certificate_unknown", "unknown_ca", "bad_certificate", "certificate_expired");
 
@@ -54,7 +54,7 @@ final class TlsTransport implements Transport {
     this.plainIn = ByteBuffer.allocate(engine.getSession().getApplicationBufferSize()).limit(0);
   }
 
-  /** Why there is no TLS with a server, in words for a user of the client. */
+  /** Returns why TLS with a server failed, in words for a user of the client. */
   static String why(SSLException e) {
     if (NO_TLS.equals(e.getMessage())) {
       return "the server has no TLS; leave tls-ca out of the URI";
@@ -73,7 +73,7 @@ final class TlsTransport implements Transport {
     return cause;
   }
 
-  /** Why there is no TLS with a client, in words for the server's operator. */
+  /** Returns why TLS with a client failed, in words for the server's operator. */
   static String whyAtServer(SSLException e) {
     if (NO_TLS.equals(e.getMessage())) {
       return "it has no TLS, and this server has";
@@ -107,7 +107,7 @@ final class TlsTransport implements Transport {
     }
   }
 
-  /** Reads from the socket. Returns whether anything came. */
+  /** Reads from the socket. Returns whether bytes came. */
   private boolean fill() throws IOException {
     int read = channel.read(netIn);
     if (read < 0) {
@@ -129,14 +129,14 @@ final class TlsTransport implements Transport {
         return wrap(NOTHING);
       }
       default -> {
-        // A record, of the handshake or of data.
+        // A record was decrypted, of the handshake or with data.
       }
     }
     if (netIn.position() == 0) {
       return false;
     }
     boolean noTls = netIn.get(0) < RECORD_MIN || netIn.get(0) > RECORD_MAX;
-    // A server leaves that to its engine, which sends an alert to a client without TLS.
+    // At a server the engine handles this case: it sends an alert to a client without TLS.
     if (noTls && engine.getUseClientMode()) {
       throw new SSLException(NO_TLS);
     }
@@ -201,7 +201,7 @@ final class TlsTransport implements Transport {
       switch (engine.getHandshakeStatus()) {
         case NEED_TASK -> runTasks();
         case NEED_UNWRAP, NEED_UNWRAP_AGAIN -> {
-          // Writing goes on when something has been read.
+          // Writing goes on after further bytes were read.
           return;
         }
         default -> {

@@ -7,29 +7,29 @@ import java.nio.channels.SocketChannel;
 /** The bytes of one connection, plain or encrypted. Never blocks. One thread. Owns its channel. */
 interface Transport extends AutoCloseable {
   /**
-   * Takes bytes that have arrived. Returns how many, 0 when there are none now, −1 when the other
+   * Takes bytes that have arrived. Returns how many; 0 when there are none now, −1 when the other
    * end has ended.
    */
   int read(ByteBuffer to) throws IOException;
 
-  /** Sends as much as the socket takes now; the buffer's position says how much. */
+  /** Sends as many bytes as the socket takes now; the buffer's position shows how many. */
   void write(ByteBuffer from) throws IOException;
 
   /** Whether bytes that were taken by {@link #write} wait for the socket. */
   boolean isWaiting();
 
-  /** Whether more can be read even if the socket has nothing. */
+  /** Whether more bytes can be read even if the socket has none. */
   boolean hasMore();
 
   /** Sends bytes that wait for the socket. */
   void flush() throws IOException;
 
-  /** Whether an agreement on encryption has begun and is not done. */
+  /** Whether the TLS handshake has begun and has not ended. */
   boolean isAgreeing();
 
   /**
-   * Bytes to bind a proof to, so that nobody can pass it on from one encrypted connection to
-   * another; empty without encryption. REQUIRES: something was read.
+   * Returns the bytes to which a proof is bound, so that a proof from one encrypted connection
+   * can't be used in another; empty without encryption. REQUIRES: bytes were read.
    */
   byte[] binding() throws IOException;
 
@@ -38,7 +38,7 @@ interface Transport extends AutoCloseable {
   @Override
   void close();
 
-  /** Plain bytes. */
+  /** A transport without encryption. */
   final class Plain implements Transport {
     private static final byte[] NONE = {};
     private final SocketChannel channel;

@@ -1,7 +1,7 @@
 package io.erda.rdma.tcp;
 
 /**
- * A sender's count of the bytes of messages that are on their way, or wait at the other end. One
+ * A sender's count of the bytes of messages that are in transit, or wait at the other end. One
  * thread.
  */
 final class Window {
@@ -23,8 +23,8 @@ final class Window {
   }
 
   /**
-   * Takes the other end's number of consumed bytes. Returns false where it breaks the protocol:
-   * less than before, or more than was sent.
+   * Takes the other end's number of consumed bytes. Returns false when it violates the protocol,
+   * because it is less than before, or more than was sent.
    */
   boolean hear(long consumedThere) {
     if (consumedThere < consumed || consumedThere > sent) {

@@ -1,7 +1,7 @@
 /**
- * The tcp device, a software RNIC: verbs as frames over a socket. A client's thread drives its own
- * socket. At the server one I/O thread executes READs and WRITEs without entering the server's
- * logic. Bytes: {@code FORMAT-tcp.md}.
+ * The tcp device, a software RNIC, which sends verbs as frames over a socket. A client's thread
+ * drives its own socket. At the server one I/O thread executes READs and WRITEs without the
+ * server's thread. Bytes: {@code FORMAT-tcp.md}.
  *
  * <p>Read {@code IoThread} first, then {@code TcpResponder}, which passes frames on to an embedded
  * queue pair.

@@ -44,7 +44,7 @@ class MappingsTest {
         .count();
   }
 
-  /** Each had an arena of its own, and to close an arena stops every thread of the JVM. */
+  /** Before, each mapping had its own arena, and closing an arena stops every thread of the JVM. */
   @Test
   void whatAConnectionMapsSharesTheArenaOfItsQueueFile() throws IOException {
     Set<Arena> arenas = new HashSet<>();

@@ -212,7 +212,7 @@ final class ShmDeviceTest extends DeviceContract {
     }
   }
 
-  /** What rang is left in the socket by who was woken; it is taken before the next sleep. */
+  /** The woken thread leaves the wake-up in the socket; it is taken before the next sleep. */
   @Test
   void whoWasWokenSleepsUntilTheNextRing() {
     connect();
@@ -264,7 +264,7 @@ final class ShmDeviceTest extends DeviceContract {
     }
   }
 
-  /** The same for a key that is revoked. */
+  /** Tests the same for a key that is revoked. */
   @Test
   void aWriteDuringWhichTheKeyIsRevokedFails() throws IOException {
     MemoryRegion region = register(64, Access.REMOTE_WRITE);

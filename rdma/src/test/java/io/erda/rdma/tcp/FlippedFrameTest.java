@@ -84,7 +84,10 @@ final class FlippedFrameTest {
     }
   }
 
-  /** What an end takes of a stream: the HELLO and the frames before the first damaged one. */
+  /**
+   * Returns the parts of a stream that an end accepts: the HELLO and the frames before the first
+   * damaged one.
+   */
   private static List<byte[]> taken(byte[] stream) throws IOException {
     InBuffer in = new InBuffer(Arena.ofAuto().allocate(8 << 10, 8));
     List<byte[]> all = new ArrayList<>();

@@ -180,7 +180,7 @@ final class RawPeer implements AutoCloseable {
     socket.setSoTimeout(ms);
   }
 
-  /** Ends with what was sent still on its way. */
+  /** Closes the socket while sent bytes are still in transit. */
   @Override
   public void close() throws IOException {
     socket.close();

@@ -11,7 +11,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is said of the files that parameters name. */
+/** Tests the errors about files that parameters name. */
 final class TcpDeviceProviderTest {
   @TempDir private Path directory;
 
@@ -41,5 +41,11 @@ final class TcpDeviceProviderTest {
     assertSays("secret-file names a directory, and no file: " + there, "secret-file", there);
     assertSays("secret-file names no file", "secret-file", "");
     assertSays("tls-ca names no file", "tls-ca", "");
+  }
+
+  @Test
+  void aFileThatMayHaveNoEndIsNotRead() {
+    assertSays("/dev/zero is no regular file", "tls-ca", "/dev/zero");
+    assertSays("/dev/zero is no regular file", "secret-file", "/dev/zero");
   }
 }

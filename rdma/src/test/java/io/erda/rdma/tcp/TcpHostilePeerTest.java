@@ -45,7 +45,7 @@ final class TcpHostilePeerTest {
   private TcpFixture fixture;
   private Listener listener;
 
-  /** What the device told of those that it refused. */
+  /** The refusals that the device has reported. */
   private final List<String> refused = new CopyOnWriteArrayList<>();
 
   private void open(TcpOptions server, TcpOptions client) throws IOException {

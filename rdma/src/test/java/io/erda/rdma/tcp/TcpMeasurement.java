@@ -47,7 +47,7 @@ final class TcpMeasurement {
       MemoryRegion local = fixture.client().register(here, Backing.none(1 << 20), Access.LOCAL);
       Reader reader = new Reader(connect(fixture, listener), local, region.remoteKey());
       for (int round = 0; round < ROUNDS; round++) {
-        // Side by side, so that what else the machine does meets both.
+        // Both are measured alternately, so that other work of the machine affects both.
         print("bare, one at a time", bare.run(READS));
         print("READ, one at a time", reader.run(READS, 1));
         print("READ, 16 in flight", reader.run(READS, 16));
@@ -120,7 +120,7 @@ final class TcpMeasurement {
     }
   }
 
-  /** The same bytes to and fro, and nothing else. */
+  /** Transfers the same bytes in both directions, without the device. */
   private static final class Bare implements AutoCloseable {
     private final ServerSocketChannel listening = ServerSocketChannel.open();
     private final Selector selector = Selector.open();

@@ -49,7 +49,7 @@ final class TlsTest {
 
   private String failure;
 
-  /** What the server's device told of those that it refused. */
+  /** The refusals that the server's device has reported. */
   private final List<String> refused = new CopyOnWriteArrayList<>();
 
   @BeforeAll
@@ -240,7 +240,7 @@ final class TlsTest {
 
   /**
    * The connection fails with {@link Status#ENCRYPTION} and a text that gives the reason, and not
-   * as if no server were there. The server's device tells why, too.
+   * with the error for a missing server. The server's device also reports the reason.
    */
   private void assertNotAgreed(
       String why, String whyAtServer, TcpOptions ofServer, TcpOptions ofClient) throws IOException {

@@ -16,7 +16,7 @@ import java.util.Map;
  *
  * <ul>
  *   <li>An operation that changes nothing (a get, a delete of an absent key) takes effect as soon
- *       as the value fits: later can't be better.
+ *       as the value fits: doing so later gains nothing.
  *   <li>A value that a later get is going to see is not overwritten: values are unique, so it would
  *       not come back.
  *   <li>A put of unknown outcome that some get saw took effect before the first such get returned:
@@ -200,7 +200,7 @@ final class OrderSearch {
     return putOf.get(value);
   }
 
-  /** Why the answer was UNDECIDED. */
+  /** Returns the reason for the answer UNDECIDED. */
   String trouble() {
     return trouble;
   }
@@ -210,9 +210,9 @@ final class OrderSearch {
   }
 
   /**
-   * Searches a part.
+   * Searches a part of the history.
    *
-   * @param from the invocation of one of the operations, when the register may hold anything
+   * @param from the invocation of one of the operations, at which the register may have any value
    * @param to operations that return later count as open
    * @param without operations to leave out; only gets may be
    */

@@ -197,7 +197,7 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
     node.wake();
   }
 
-  /** Ends faults: it works on. */
+  /** Ends the faults of this client, which goes on. */
   void recover() {
     closing = false;
     device.crashAfterPosts(0);
@@ -263,7 +263,7 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
     others.gone(this);
   }
 
-  /** Ends with the process that it lives in. */
+  /** Ends the client together with the process in which it lives. */
   void vanish() {
     giveUpIteration();
     node.kill();
@@ -281,7 +281,8 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
   public void entry(long token, MemorySegment key, MemorySegment value) {
     awaitsKey = false;
     if (device.isCrashed()) {
-      // It died in a READ of an earlier handler, after which all outcomes are still told.
+      // The process died in a READ of an earlier handler; all outcomes are still passed on after
+      // that.
       return;
     }
     if (iteration == null) {

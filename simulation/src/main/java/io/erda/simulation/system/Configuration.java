@@ -88,7 +88,7 @@ public record Configuration(
     CROWDED,
     /** A tiny log: full, and entries are emptied. */
     FULL,
-    /** A small log and many keys: regions are cleaned that hold much that is live. */
+    /** A small log and many keys: regions with many live objects are cleaned. */
     CLEANED,
     /**
      * A table just large enough, and keys that come and go: entries move all along, while READs

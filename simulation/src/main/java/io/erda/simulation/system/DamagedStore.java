@@ -71,8 +71,8 @@ final class DamagedStore implements StoreUnderTest.ClientEvents {
   }
 
   /**
-   * Requires that nothing is found and everything is there, because nothing has changed since the
-   * store was stopped.
+   * Requires that an inspection finds nothing and every value can be read, because nothing has
+   * changed since the store was stopped.
    */
   void requireSound() throws IOException {
     requireAccounted(-1, "nothing");
@@ -179,7 +179,7 @@ final class DamagedStore implements StoreUnderTest.ClientEvents {
   void requireNamed(int damaged) throws IOException {
     StoreUnderTest.Server core = open(false);
     if (core == null) {
-      // The opening fails and says why.
+      // The opening fails and reports the reason.
       return;
     }
     if (damaged >= 0 && findings.isEmpty()) {

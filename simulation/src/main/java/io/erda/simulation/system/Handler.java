@@ -2,7 +2,7 @@ package io.erda.simulation.system;
 
 import java.util.SplittableRandom;
 
-/** The behaviour of a client's handler when it is told the end of an operation. */
+/** The behaviour of a client's handler when it receives the end of an operation. */
 final class Handler {
   private static final int ODDS = 4;
 

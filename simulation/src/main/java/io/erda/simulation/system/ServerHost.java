@@ -186,7 +186,7 @@ final class ServerHost {
         world.fail("the server does not start: " + World.describe(e));
         return;
       }
-      // There is no room for more regions: the opening fails, and the next one asks for fewer.
+      // There is no room for more regions. The opening fails, and the next opening requests fewer.
       gone();
       startLater();
       return;
@@ -523,7 +523,8 @@ final class ServerHost {
     device.powerFailure();
     world.disk.powerFailure(world.random);
     if (world.configuration.network().readsOutlivePeer()) {
-      // Clients that read the server's memory after its death run on its host.
+      // Clients that read the server's memory after its death run on the same host, so they end,
+      // too.
       clients.crashAll();
     }
     if (world.mayHappen(Fault.KEYS_LOST)

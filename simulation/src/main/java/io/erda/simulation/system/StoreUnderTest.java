@@ -112,7 +112,7 @@ public interface StoreUnderTest {
       return 0;
     }
 
-    /** What is wrong after a time without requests; null when nothing is. */
+    /** Returns an error that is visible after a time without requests; null when there is none. */
     default String wrongWhenIdle() {
       return null;
     }
@@ -197,14 +197,17 @@ public interface StoreUnderTest {
       throw new UnsupportedOperationException();
     }
 
-    /** Ends in order: tells the {@link ClientEvents} of everything in flight. */
+    /**
+     * Ends the client in order, and passes the ends of all operations in flight to the {@link
+     * ClientEvents}.
+     */
     default void close() {}
 
     /** Releases real memory when the run is over, whether the client is alive or dead. */
     default void release() {}
   }
 
-  /** Is told the ends of a client's operations. */
+  /** Receives the ends of a client's operations. */
   interface ClientEvents {
     /**
      * A get ended.

@@ -131,8 +131,8 @@ public final class SystemSimulation {
   }
 
   /**
-   * Turns off the checks of version words, to see what the other checks find. Call before {@link
-   * #run}.
+   * Turns off the checks of version words, to see which defects the other checks find. Call before
+   * {@link #run}.
    */
   public SystemSimulation withoutWordRules() {
     host.ignoreWords();
@@ -263,7 +263,7 @@ public final class SystemSimulation {
     }
   }
 
-  /** Checks that a last iteration finds what the last gets found. */
+  /** Checks that a last iteration finds the same values as the last gets. */
   private void iterateAtTheEnd(ClientProcess reader) {
     if (world.failed() || !world.store.iterates()) {
       return;

@@ -188,7 +188,7 @@ final class VersionWordRules {
     long moved = memory.get(WORD, INTENT_AT + 24);
     long destination = memory.get(WORD, INTENT_AT + 8);
     if (slot == destination && slot == memory.get(WORD, INTENT_AT) && next == 0) {
-      // This is no move: an entry is removed.
+      // The intent is not that of a move, but that of the removal of an entry.
       requireDurable(table, INTENT_AT, INTENT_BYTES, "an entry is removed under an intent");
       return word == moved;
     }
@@ -211,7 +211,8 @@ final class VersionWordRules {
   }
 
   /**
-   * What is wrong with marking an entry as moved: its copy must be in the next table, and durable.
+   * Returns the error of marking an entry as moved, or null. The entry's copy must be in the next
+   * table, and durable.
    */
   private String wrongMark(long keyWord, long word) {
     String next = StoreFiles.table(tables().nextGeneration());
@@ -228,8 +229,8 @@ final class VersionWordRules {
   }
 
   /**
-   * What is wrong with a change beside an original that is not marked yet: a copy may be made or
-   * removed, but not changed.
+   * Returns the error of a change of a copy whose original is not marked yet, or null. A copy may
+   * be made or removed, but not changed.
    */
   private String wrongCopy(String table, long offset, long original, long word, long next) {
     if (word == 0 && next == original) {
@@ -333,8 +334,8 @@ final class VersionWordRules {
   }
 
   /**
-   * What is wrong with a rollback: a whole pending version that readers may have taken must stay,
-   * and no reader may accept anything during a judgement.
+   * Returns the error of a rollback, or null. A whole pending version that readers may have taken
+   * must stay, and during a judgement no reader may accept a result that depends on a pending word.
    */
   private String wrongRollback(MemorySegment memory, long offset, long word) {
     int head = (int) (memory.get(WORD, offset - 8) >>> 56);
@@ -398,13 +399,13 @@ final class VersionWordRules {
     return null;
   }
 
-  /** Whether a whole object lies there that is no tombstone. */
+  /** Whether a whole object that is no tombstone lies at the offset. */
   private boolean isValue(int head, int offset) {
     return wrongObject(head, offset, "") == null
         && !ObjectLayout.tombstone(disk.image(linked(head, offset).file()), geometry.place(offset));
   }
 
-  /** What is wrong with a version; null when its object is whole and stays so. */
+  /** Returns the error of a version; null when its object is whole and stays whole. */
   private String wrongObject(int head, int offset, String what) {
     Linked linked = linked(head, offset);
     return linked == null
@@ -412,7 +413,7 @@ final class VersionWordRules {
         : wrongObject(linked.file(), linked.generation(), head, offset, what);
   }
 
-  /** Why a version is not whole; null when it is. */
+  /** Returns why a version is not whole; null when it is whole. */
   private String wrongWhole(int head, int offset) {
     boolean was = durably;
     durably = false;

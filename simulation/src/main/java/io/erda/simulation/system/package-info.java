@@ -1,10 +1,10 @@
 /**
  * Servers and clients of the production code in one thread, on simulated hardware, under one seed:
- * what runs is a store behind {@link io.erda.simulation.system.StoreUnderTest}, what breaks it is
- * drawn from the seed, and what the clients saw is checked.
+ * a run simulates a store behind {@link io.erda.simulation.system.StoreUnderTest}, draws its faults
+ * from the seed, and checks the results that the clients got.
  *
- * <p>Read {@code SystemSimulation} first. {@code Configuration} is what a seed draws, {@code
- * FaultInjector} breaks things, {@code VersionWordRules} looks at each store to a version word, and
- * {@code GarbageSender} sends what no client would.
+ * <p>Read {@code SystemSimulation} first. {@code Configuration} has the parameters that are drawn
+ * from a seed, {@code FaultInjector} injects faults, {@code VersionWordRules} checks each store to
+ * a version word, and {@code GarbageSender} sends requests that no client sends.
  */
 package io.erda.simulation.system;

@@ -104,7 +104,8 @@ final class LinearizabilityCheckerTest {
             .ok(GET, 1, 9, 10)
             .bad();
     assertTrue(report.contains("unexplained"), report);
-    // From the get of v2 on it can't be; the puts of what was seen are shown with it.
+    // From the get of v2 on there is no explanation; the report also shows the puts of the values
+    // that were read.
     assertEquals(5, report.lines().count(), report);
   }
 

@@ -19,7 +19,7 @@ import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What mutants do instead, where leaving something out is not enough. */
+/** The code of mutants for which omitting a call is not enough. */
 public final class Defects {
   private static final long ENTRIES_AT = 4096;
   private static final long ENTRY_BYTES = 16;
@@ -98,7 +98,8 @@ public final class Defects {
   }
 
   /**
-   * Everything is made durable but objects: whoever opens a store for the first time with power.
+   * Makes everything durable except objects, at the first opening with the promise of power
+   * failure.
    */
   public static void makeStructuresDurable(MemoryDirectory directory) throws IOException {
     for (String name : directory.names()) {
@@ -117,7 +118,7 @@ public final class Defects {
     return Math.min(left, 2);
   }
 
-  /** Whatever a field holds. */
+  /** Returns 0 whatever the value of a field is. */
   public static long zero(Object ignored) {
     return 0;
   }
@@ -194,7 +195,7 @@ public final class Defects {
     }
   }
 
-  /** What the superblock is to say of the tables, stored by {@link #runLater}. */
+  /** Keeps the tables for the superblock, which {@link #runLater} stores. */
   public static void storeLater(Object growth, Object tables) {
     LATER.add(() -> call(growth, "store", tables));
   }
@@ -209,7 +210,7 @@ public final class Defects {
     return true;
   }
 
-  /** Calls a method that has a name of its own; what it throws comes out. */
+  /** Calls a method that has a unique name, and passes on its exception. */
   private static Object call(Object of, String name, Object... arguments) {
     for (Method method : of.getClass().getDeclaredMethods()) {
       if (method.getName().equals(name) && method.getParameterCount() == arguments.length) {

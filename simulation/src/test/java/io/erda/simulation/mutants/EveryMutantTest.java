@@ -53,7 +53,7 @@ final class EveryMutantTest {
     requireNothingFound(Mutant.of("none", "nothing is wrong", List::of));
   }
 
-  /** What comes with a mutant so that there is something to defect is no defect itself. */
+  /** Changes that only make a mutant possible are no defects themselves. */
   @Test
   void aMapOfManyPagesIsNoDefect() {
     requireNothingFound(

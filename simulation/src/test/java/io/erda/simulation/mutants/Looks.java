@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * Where the server looks at the same memory more than once in one step, though a client may store
- * there meanwhile: at what was announced and is being written. A step of the server is one event of
- * the simulation, so calls are woven in between the looks in which others go on.
+ * The places where the server loads the same memory more than once in one step although a client
+ * may store to it: memory of announced objects that are being written. A step of the server is one
+ * event of the simulation, so calls are woven in between the loads, in which other processes go on.
  */
 public final class Looks {
   /** Between the looks of the server, made anew for each use. */
@@ -36,7 +36,7 @@ public final class Looks {
         ClassDesc.of(Looks.class.getName()), "now", MethodTypeDesc.ofDescriptor("()V"));
   }
 
-  /** Called by what was woven in. */
+  /** Called by the woven code. */
   public static void now() {
     running.serverLooks();
   }

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** Which mutants are looked for in runs of which kind, for the tests and for their page. */
+/** The mutants and the kinds of runs in which they are searched, for the tests and for the page. */
 final class MutantLists {
   /** The heading of those that are looked for in runs of every kind. */
   static final String ALL_RUNS = "In all runs";

@@ -647,7 +647,7 @@ final class Mutants {
     code.ifThen(Opcode.IFEQ, CodeBuilder::return_);
   }
 
-  /** What the root says is what the map says. */
+  /** The root always shows the epoch of the map. */
   private static List<Patch> constantOfMap(String name) {
     return List.of(
         constantOfMap(

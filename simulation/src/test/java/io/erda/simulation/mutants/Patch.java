@@ -30,9 +30,9 @@ record Patch(String className, String method, Edit edit) {
   /** Rewrites code. */
   interface Edit {
     /**
-     * One element of the original code.
+     * Called for one element of the original code.
      *
-     * @return whether it was the one that was looked for, and is replaced by what was built
+     * @return whether it was the searched element, which is replaced by the code that was built
      */
     boolean replaces(CodeBuilder code, CodeElement element);
   }
@@ -196,7 +196,7 @@ record Patch(String className, String method, Edit edit) {
         });
   }
 
-  /** A call of {@link Defects} with what lies on the stack. */
+  /** Adds a call of {@link Defects} with the values on the stack as arguments. */
   static void callDefect(CodeBuilder code, String name, String descriptor) {
     code.invokestatic(DEFECTS, name, MethodTypeDesc.ofDescriptor(descriptor));
   }

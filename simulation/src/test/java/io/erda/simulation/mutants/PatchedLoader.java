@@ -17,9 +17,10 @@ final class PatchedLoader extends ClassLoader {
   }
 
   /**
-   * Makes what runs a seed, in a loader of its own.
+   * Makes a function that runs a seed, in a separate class loader.
    *
-   * @param seeds a class with one constructor, which gets the arguments: of classes of the JDK
+   * @param seeds a class with one constructor, which gets the arguments; they are of classes of the
+   *     JDK
    */
   @SuppressWarnings("unchecked")
   static LongFunction<String> make(

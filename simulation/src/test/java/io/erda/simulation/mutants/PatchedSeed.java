@@ -6,8 +6,8 @@ import io.erda.simulation.system.SystemSimulation;
 import java.util.function.LongFunction;
 
 /**
- * What a seed comes to: null, or how it failed. Lives in a {@link PatchedLoader}, so it speaks to
- * the outside in classes of the JDK only.
+ * Runs a seed, and returns null or a description of the failure. It is loaded by a {@link
+ * PatchedLoader}, so its interface uses only classes of the JDK.
  */
 public final class PatchedSeed implements LongFunction<String> {
   private final boolean rules;

@@ -9,9 +9,8 @@ import java.util.SplittableRandom;
 import java.util.function.LongFunction;
 
 /**
- * What a seed comes to where regions are cleaned and used again all the time, and what a client has
- * begun to store lands whatever becomes of it. As {@link PatchedSeed}, lives in a {@link
- * PatchedLoader}.
+ * Runs a seed in which regions are cleaned and reused all the time, and stores that a client has
+ * begun land in any case. Like {@link PatchedSeed} it is loaded by a {@link PatchedLoader}.
  */
 public final class ReusedRegionsSeed implements LongFunction<String> {
   private final int operations;

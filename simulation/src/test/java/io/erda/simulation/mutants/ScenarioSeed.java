@@ -10,8 +10,8 @@ import java.util.function.LongFunction;
 import java.util.random.RandomGenerator;
 
 /**
- * What a seed comes to in a run of one kind, whatever kind the seed would have drawn. As {@link
- * PatchedSeed}, lives in a {@link PatchedLoader}.
+ * Runs a seed in a run of one kind, instead of the kind that the seed would have drawn. Like {@link
+ * PatchedSeed} it is loaded by a {@link PatchedLoader}.
  */
 public final class ScenarioSeed implements LongFunction<String> {
   /** The kinds of runs. */

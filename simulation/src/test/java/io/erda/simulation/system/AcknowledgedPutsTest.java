@@ -12,8 +12,8 @@ import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
 /**
- * What was acknowledged and lost once, each by the shortest way to lose it: one client, one
- * operation at a time, memory in which what is visible is not yet durable.
+ * Cases in which an acknowledged put was once lost, each with the shortest sequence that lost it:
+ * one client, one operation at a time, and memory in which a visible store may not be durable.
  */
 final class AcknowledgedPutsTest {
   private static final int SEEDS = 200;
@@ -62,8 +62,8 @@ final class AcknowledgedPutsTest {
   }
 
   /**
-   * What clients do not ask for is looked at, too: a store that recovery leaves unsound is a
-   * finding of its own.
+   * The store is inspected, too, so that damage that clients do not notice is found: a store that
+   * is damaged after recovery is a failure.
    */
   @Test
   void theStoreIsInspectedWheneverAServerStarts() throws IOException {

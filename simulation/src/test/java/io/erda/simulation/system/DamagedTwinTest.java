@@ -60,8 +60,8 @@ final class DamagedTwinTest implements StoreUnderTest.ClientEvents {
   }
 
   /**
-   * Both objects are damaged, and what lies there has the same key in it twice, as in an older file
-   * of the region: nothing in the store tells of the other one. Seed 400000504 of the simulation.
+   * Both objects are damaged, and both places have an object with the same key, as in an older file
+   * of the region, so nothing in the store reveals the other key. Seed 400000504 of the simulation.
    */
   @Test
   void oneThatNothingTellsOfIsFoundWithoutItsKey() throws IOException {
@@ -98,7 +98,7 @@ final class DamagedTwinTest implements StoreUnderTest.ClientEvents {
     return twin;
   }
 
-  /** What gets of the keys are told, in words. */
+  /** Returns the results of gets of the keys, in words. */
   private String read(byte[]... keys) {
     List<Object> read = new ArrayList<>();
     for (byte[] each : keys) {

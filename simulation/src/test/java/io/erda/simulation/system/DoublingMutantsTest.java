@@ -33,7 +33,7 @@ final class DoublingMutantsTest extends ResizingMutants {
     return tables.resizing() && !tables.halving();
   }
 
-  /** The same pauses as where the new table is READ first, in the right order. */
+  /** Makes the same pauses as the mutant that READs the new table first, but in the right order. */
   @Test
   void readersThatPauseBetweenTheTablesMissNothing() {
     Mutant slow =

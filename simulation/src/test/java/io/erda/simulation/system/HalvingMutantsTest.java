@@ -52,7 +52,7 @@ final class HalvingMutantsTest extends ResizingMutants {
         });
   }
 
-  /** What was moved stays marked when the two tables have changed places. */
+  /** Moved entries stay marked after the two tables were exchanged. */
   @Test
   void aTurnForgetsNothing() {
     assertFound(

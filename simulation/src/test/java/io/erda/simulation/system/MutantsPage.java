@@ -15,9 +15,9 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * The page {@code simulation/MUTANTS.md}. What a row says of the mutant comes from the code; what
- * found it, in how many seeds, and on which commit, is what the page has recorded of the last run.
- * The page is written only with {@code -Derda.write=true}.
+ * The page {@code simulation/MUTANTS.md}. The description of a mutant in a row comes from the code.
+ * The check that found it, the number of seeds, and the commit are those that the page has recorded
+ * from the last run. The page is written only with {@code -Derda.write=true}.
  */
 public final class MutantsPage {
   /** Whether the page may be written. */
@@ -45,9 +45,9 @@ public final class MutantsPage {
   public record Table(String runs, String introduction, List<Row> rows) {}
 
   /**
-   * What the code says of a mutant.
+   * The description of a mutant in the code.
    *
-   * @param defect what is broken, as a clause
+   * @param defect the defect, as a clause
    * @param survives null where the simulation has to find it, else why it can't be found
    */
   public record Row(String name, String defect, String survives) {}
@@ -186,7 +186,7 @@ public final class MutantsPage {
     return new String(git.getInputStream().readAllBytes(), UTF_8).strip();
   }
 
-  /** What found it, in a few words. */
+  /** Returns in a few words the check that found a mutant. */
   private static String kind(String failure) {
     String first = failure.lines().findFirst().orElse("");
     if (failure.contains("no order explains")) {

@@ -7,7 +7,7 @@ import io.erda.simulation.system.MutantsPage.Table;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What the page of mutants keeps and what it leaves, on a page of two tables. */
+/** Tests which rows the page of mutants keeps and which it replaces, on a page of two tables. */
 final class MutantsPageTextTest {
   private static final Row FIRST = new Row("first", "it is wrong", null);
   private static final Row SECOND = new Row("second", "it is wrong, too", null);

@@ -81,7 +81,7 @@ final class OneClient implements StoreUnderTest.ClientEvents {
     start();
   }
 
-  /** What the store promises now. */
+  /** Returns the present promise of the store. */
   Promise promise() {
     return erda.promise();
   }
@@ -94,7 +94,7 @@ final class OneClient implements StoreUnderTest.ClientEvents {
     return network;
   }
 
-  /** Servers that start from now on are told to promise this; null: nothing is said. */
+  /** Sets the promise that later servers must give; null: none. */
   void wanted(Promise promise) {
     erda.wanted(promise);
   }
@@ -126,7 +126,7 @@ final class OneClient implements StoreUnderTest.ClientEvents {
     start();
   }
 
-  /** The server ends as it does when it is told to; the next one starts. */
+  /** Stops the server in order, and starts another one. */
   void restart() {
     clientDevice.crash();
     server.release();

@@ -9,8 +9,9 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
 /**
- * Deliberate defects of a table that is resized, on both sides, in whichever direction: the
- * simulation has to find each. A subclass says which direction, and adds what that has besides.
+ * Deliberate defects of a table that is resized, at both ends and in both directions. The
+ * simulation has to find each of them. A subclass sets the direction, and adds the defects of that
+ * direction.
  */
 abstract class ResizingMutants {
   private static final int SEEDS_MAX = Integer.getInteger("erda.seeds", 3000);

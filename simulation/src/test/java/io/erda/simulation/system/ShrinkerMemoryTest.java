@@ -7,15 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-/**
- * What a failing run is made small with takes as much memory as one run, however many runs it
- * takes.
- */
+/** Shrinking a failing run takes only as much memory as one run, however many runs it makes. */
 final class ShrinkerMemoryTest {
   private static final int RUNS = 40;
   private static final int FIRST_RUNS = 10;
 
-  /** What died in a run holds as much before the run is over, or more. */
+  /** The dead processes of one run hold at least this much memory before the run is over. */
   private static final long GROWTH_BYTES_MAX = 4 << 20;
 
   private int runs;
@@ -50,7 +47,9 @@ final class ShrinkerMemoryTest {
     return new RunResultBuilder(run).failure("made up").build();
   }
 
-  /** What died is held until its run is over: a run does not start processes without end. */
+  /**
+   * Dead processes are held until their run is over, so a run must not start processes without end.
+   */
   @Test
   void aRunWithTooManyProcessesFails() {
     Configuration configuration = Configuration.random(new SplittableRandom(1));

@@ -16,7 +16,10 @@ import org.junit.jupiter.api.Test;
 final class StorePromiseTest {
   private static final int SEEDS = 80;
 
-  /** What the run before left in the page cache is made durable before anything is promised. */
+  /**
+   * Bytes that the previous run left in the page cache are made durable before anything is
+   * promised.
+   */
   @Test
   void powerBehindARunWithoutIt() {
     Seeds.each(

@@ -23,12 +23,12 @@ import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 
-/** What the mutants of the table's doubling and halving are made of. */
+/** Common parts of the mutants of the table's doubling and halving. */
 final class TableMutants {
   private static final long STRETCH_AT = 128;
   private static final long ENTRIES_AT = 4096;
 
-  /** What goes wrong; nothing, unless overridden. */
+  /** A mutant. It has no defect unless a method is overridden. */
   abstract static class Mutant {
     /** The server is being started. */
     boolean recovering;
@@ -87,7 +87,7 @@ final class TableMutants {
     return name.startsWith(SuperblockLayout.TABLE_PREFIX) && offset >= ENTRIES_AT;
   }
 
-  /** Whether a word says which slots of a table are being moved. */
+  /** Whether a word is the stretch word of a table, which names the slots that are being moved. */
   static boolean isStretch(String name, long offset) {
     return name.startsWith(SuperblockLayout.TABLE_PREFIX) && offset == STRETCH_AT;
   }
@@ -222,7 +222,10 @@ final class TableMutants {
     /** Steps that the queue seems full between two neighbourhoods. */
     static final int REFUSALS = 4;
 
-    /** An object of this length is READ with a completion of its own. */
+    /**
+     * Whether a READ is that of a neighbourhood. A READ of an object of this length reports a
+     * completion.
+     */
     static boolean isNeighbourhood(Work read) {
       return read.length == NEIGHBOURHOOD_BYTES && (read.flags & Flags.SIGNALED) == 0;
     }

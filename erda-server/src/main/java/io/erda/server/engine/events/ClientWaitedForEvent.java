@@ -7,7 +7,10 @@ import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 
-/** A client had not left a region when its space was taken back; one event for each. */
+/**
+ * A client had not left a region when the region's space was taken back. There is one event for
+ * each such client.
+ */
 @Name("io.erda.ClientWaitedFor")
 @Label("Client Waited For")
 @Category("Erda")

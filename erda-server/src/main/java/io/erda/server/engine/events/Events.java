@@ -22,7 +22,7 @@ public final class Events {
     return event;
   }
 
-  /** Whether the event will be recorded, so that filling it in is worth it. */
+  /** Whether the event will be recorded, so that its fields have to be set. */
   public static boolean wanted(Event event) {
     return event != null && event.shouldCommit();
   }

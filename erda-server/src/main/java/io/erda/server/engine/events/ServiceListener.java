@@ -1,8 +1,8 @@
 package io.erda.server.engine.events;
 
 /**
- * Is told what happens to a service, for logs. The server's thread calls it: it must not block, and
- * throws nothing.
+ * Receives the events of a service, for logs. The server's thread calls it. It must not block, and
+ * must not throw.
  */
 public interface ServiceListener {
   /** Ignores everything. */
@@ -18,11 +18,12 @@ public interface ServiceListener {
   /**
    * A client's connection was closed.
    *
-   * @param misbehaved whether the server ended it because of what the client sent
+   * @param misbehaved whether the server ended the connection because the client violated the
+   *     protocol
    */
   default void left(int clientId, String peer, boolean misbehaved) {}
 
-  /** A client was refused, and why. */
+  /** A client was refused; {@code why} is the reason. */
   default void refused(String peer, String why) {}
 
   /**
@@ -46,17 +47,17 @@ public interface ServiceListener {
   default void overQuota(String why, int clientId, String peer) {}
 
   /**
-   * A file that is not needed any more could not be removed, or other work was left undone that the
-   * next server does.
+   * A file that is no longer needed could not be removed, or other work was left to the next
+   * server.
    *
-   * @param what which file, and why
+   * @param what the file, and the reason
    */
   default void leftBehind(String what) {}
 
   /**
    * A cleaning ended.
    *
-   * @param freed false: the region is kept
+   * @param freed false when the region is kept
    */
   default void cleaned(
       int head, int region, boolean freed, long bytesLive, long bytesCopied, long tookNs) {}
@@ -64,14 +65,17 @@ public interface ServiceListener {
   /**
    * The table was doubled.
    *
-   * @param entries −1 when they are not counted yet
-   * @param tookNs −1 when it began before the store was opened
+   * @param entries number of entries; −1 when they are not counted yet
+   * @param tookNs duration in nanoseconds; −1 when the doubling began before the store was opened
    */
   default void doubled(long fromBuckets, long toBuckets, long entries, long tookNs) {}
 
   /** The table was halved; the parameters are those of {@link #doubled}. */
   default void halved(long fromBuckets, long toBuckets, long entries, long tookNs) {}
 
-  /** A halving found too many keys in one bucket, and goes back to {@code toBuckets}. */
+  /**
+   * A halving found too many keys in one bucket, and turns around: the table goes back to {@code
+   * toBuckets}.
+   */
   default void turned(long fromBuckets, long toBuckets) {}
 }

@@ -11,18 +11,18 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The record of a clean stop, kept while the store is opened. An opening removes the record before
- * it stores anything, and may then fail without having changed the store: a region's file is
- * missing, or this user may not read it. Then the record is written again; without one the next
- * opening could not detect damage.
+ * A copy of the record of a clean stop, kept while the store is opened. An opening removes the
+ * record before it stores anything. It may then fail without having changed the store, because a
+ * region's file is missing, or this user may not read it. Then the record is written again, because
+ * without a record the next opening could not detect damage.
  *
  * <p>An opening advances the root's structure counter when it opens a table, which does not change
- * the store. When anything else differs no record is written.
+ * the store. When anything else has changed, the record is not written again.
  */
 public final class KeptStop {
   private final MemoryDirectory directory;
 
-  /** The record; null when there is none that can be read. */
+  /** The record; null when there is none, or it can't be read. */
   private final MemorySegment record;
 
   private final MemorySegment root;
@@ -44,7 +44,7 @@ public final class KeptStop {
             directory, copy(directory, StoreFiles.STOPPED), copy(directory, StoreFiles.ROOT));
       }
     } catch (IOException | UncheckedIOException e) {
-      // The opening reports what is wrong with the record.
+      // The opening reports the error of the record.
     }
     return new KeptStop(directory, null, null);
   }
@@ -52,7 +52,7 @@ public final class KeptStop {
   private static MemorySegment copy(MemoryDirectory directory, String name) throws IOException {
     try (PersistentMemory memory = directory.open(name)) {
       MemorySegment file = memory.segment();
-      // An array of longs, because a record is read as words.
+      // The copy is an array of longs, because a record is read as words.
       MemorySegment copy =
           MemorySegment.ofArray(new long[Math.toIntExact((file.byteSize() + 7) / 8)])
               .asSlice(0, file.byteSize());
@@ -61,8 +61,8 @@ public final class KeptStop {
   }
 
   /**
-   * After a failed opening: writes the record again if there was one and the store still is as it
-   * says. When that fails, too, the next opening recovers as after a kill.
+   * Called after a failed opening. Writes the record again if there was one and the store still
+   * agrees with it. When the writing fails too, the next opening recovers as after a kill.
    */
   public void putBack() {
     if (record == null) {
@@ -73,7 +73,7 @@ public final class KeptStop {
         writeIfUnchanged();
       }
     } catch (IOException | UncheckedIOException | ErdaException e) {
-      // The user is told why the opening failed.
+      // This error is ignored, because the user already gets the error of the opening.
     }
   }
 
@@ -100,7 +100,7 @@ public final class KeptStop {
     return now.mismatch(root) == -1;
   }
 
-  /** A directory in which the root is as it was. */
+  /** A view of the directory in which the root has its former content. */
   private static final class WithRoot extends ForwardingDirectory {
     private final HeapDirectory former = new HeapDirectory();
 

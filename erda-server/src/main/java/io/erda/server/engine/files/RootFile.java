@@ -7,7 +7,8 @@ import io.erda.protocol.Root;
 import java.lang.invoke.VarHandle;
 
 /**
- * The server's side of the root: the only writer. Its file is never replaced. Borrows its memory.
+ * The root as its only writer, the server, uses it. The file of the root is never replaced. Borrows
+ * its memory.
  */
 public final class RootFile implements StructureCounter {
   public static final long BYTES = 4096;
@@ -35,9 +36,9 @@ public final class RootFile implements StructureCounter {
   }
 
   /**
-   * Begins a new incarnation, durably: from now on readers of an earlier incarnation reject what
-   * they read. Called before the first connection is accepted, because reservations and connections
-   * are numbered after it.
+   * Begins a new incarnation, durably. From now on readers of an earlier incarnation reject the
+   * bytes that they read. Called before the first connection is accepted, because reservations and
+   * connections are numbered after it.
    *
    * @param boot of the machine, see {@link io.erda.pmem.MemoryDirectory#boot}: until now clients
    *     that only read the files saw that the store was not recovered since the machine started
@@ -49,7 +50,10 @@ public final class RootFile implements StructureCounter {
     memory.drain();
   }
 
-  /** Begins a new epoch, durably, before anything may name what changed in the map. */
+  /**
+   * Begins a new epoch, durably. Called before any word may name a region or table that is new in
+   * the map.
+   */
   public void nextEpoch() {
     store(Root.EPOCH_OFFSET, epoch() + 1);
     memory.drain();
@@ -58,8 +62,8 @@ public final class RootFile implements StructureCounter {
   @Override
   public void beginMove() {
     store(Root.STRUCTURE_COUNTER_OFFSET, structureCounter() | 1);
-    // The counter's store is a release: without this fence later plain stores could become visible
-    // before it.
+    // The store of the counter has release semantics, so without this fence later plain stores
+    // could become visible before it.
     VarHandle.storeStoreFence();
   }
 

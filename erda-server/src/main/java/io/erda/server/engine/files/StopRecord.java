@@ -21,10 +21,10 @@ import java.util.zip.CRC32C;
 
 /**
  * The record that a server writes at a clean stop: the checksum of every page of root, region table
- * and tables. Objects have their own checksums, these files have none: their words are stored one
- * at a time, and a checksum beside each would cost every put a second store. So each page has a
- * checksum while nothing changes, and none while a server runs: the first opening removes the
- * record, durably, before it stores into the files.
+ * and tables. Objects have checksums of their own, but these files have none: their words are
+ * stored one at a time, and a checksum beside each word would cost every put a second store. So the
+ * pages have checksums only while no server runs. The next opening removes the record, durably,
+ * before it stores into the files.
  *
  * <pre>
  *   0  magic "ERDASTOP" 8 | 8  layout version 4 | 12  CRC32C of the whole file, this field as 0, 4
@@ -44,7 +44,7 @@ public final class StopRecord {
   /** Mapped memory is read through buffers of at most this many bytes. */
   private static final long WINDOW_BYTES = 1 << 30;
 
-  /** The most differences that are told one by one. */
+  /** The most differences that are reported individually. */
   private static final int TOLD_MAX = 100;
 
   private static final ValueLayout.OfInt INT =
@@ -52,22 +52,25 @@ public final class StopRecord {
   private static final ValueLayout.OfLong LONG =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  /** What a record proves about the store that it was found in. */
+  /** The result of comparing a record with the store in which it was found. */
   public enum State {
-    /** There is no record: the store was not stopped cleanly, or by a program that writes none. */
+    /**
+     * There is no record: the store was not stopped cleanly, or was stopped by a program that
+     * writes no record.
+     */
     NONE,
     /** The record proves nothing: it is damaged, of another store, or of an earlier stop. */
     USELESS,
-    /** Everything is as it was when the store was stopped. */
+    /** The covered files are as they were when the store was stopped. */
     PROVEN,
-    /** Something is not as it was when the store was stopped. */
+    /** A covered file differs from its state when the store was stopped. */
     DIFFERS
   }
 
   /**
    * The result of comparing a record with the store.
    *
-   * @param words what differs, or why the record proves nothing; a sentence each
+   * @param words the differences, or why the record proves nothing; one sentence each
    */
   public record Verdict(State state, List<String> words) {}
 
@@ -104,9 +107,10 @@ public final class StopRecord {
   }
 
   /**
-   * The boot that the record holds for. A store that survives power failures is proven for good.
-   * Any other store may lose the record or parts of the table with the next power failure, which is
-   * no damage: it then opens as without a record.
+   * Returns the boot of the machine in which the record is valid. The record of a store that
+   * survives power failures is valid in every boot. Any other store may lose the record or parts of
+   * the table by a power failure, which is no damage; after another boot it opens as without a
+   * record.
    */
   private static int boot(MemoryDirectory directory) {
     return directory.survives() == Survives.POWER_FAILURE ? 0 : directory.boot();
@@ -149,12 +153,12 @@ public final class StopRecord {
     return names;
   }
 
-  /** One file's part of a record. */
+  /** Returns the part of a record for one file. */
   private static MemorySegment file(MemoryDirectory directory, String name) throws IOException {
     try (PersistentMemory memory = directory.open(name)) {
       long length = memory.segment().byteSize();
-      // Some words are stored without a flush, the root's counter among them: a power failure must
-      // not lose the values that the record proves.
+      // Some words, such as the root's counter, are stored without a flush. They are flushed here,
+      // because a power failure must not lose the values that the record proves.
       memory.flush(0, length);
       memory.drain();
       MemorySegment part = MemorySegment.ofArray(new long[Math.toIntExact(partBytes(length) / 8)]);
@@ -197,8 +201,8 @@ public final class StopRecord {
   /**
    * Compares the record of a store, if there is one, with the store. Changes nothing.
    *
-   * @throws IOException when the record, or a file that it covers, exists and can't be read, which
-   *     says nothing about its content
+   * @throws IOException when the record, or a file that it covers, exists and can't be read; this
+   *     is no statement about its content
    */
   public static Verdict check(MemoryDirectory directory, Superblock superblock, long incarnation)
       throws IOException {
@@ -318,7 +322,7 @@ public final class StopRecord {
     return partBytes(length);
   }
 
-  /** Collects differences; adjacent pages are one difference. */
+  /** Collects differences. Adjacent pages that differ count as one difference. */
   private static final class Differences {
     final List<String> words = new ArrayList<>();
     private long count;
@@ -368,8 +372,8 @@ public final class StopRecord {
   }
 
   /**
-   * Removes the record, durably even if the store does not survive power failures: a record that
-   * reappeared would report later changes as damage.
+   * Removes the record. The removal is durable even if the store does not survive power failures,
+   * because with a record that reappeared later changes would be reported as damage.
    */
   public static void remove(MemoryDirectory directory) throws IOException {
     if (directory.exists(StoreFiles.STOPPED_NEW)) {

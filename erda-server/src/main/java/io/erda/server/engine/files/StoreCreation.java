@@ -18,8 +18,8 @@ public final class StoreCreation {
   private StoreCreation() {}
 
   /**
-   * Whether an interrupted creation may have left a file of this name. Regions are excluded: files
-   * with regions are a store that has lost its superblock.
+   * Whether an interrupted creation may have left a file of this name. Files of regions are
+   * excluded, because files with regions are a store that has lost its superblock.
    */
   private static boolean isUnfinished(String name) {
     return name.equals(LogFiles.REGIONS) || StoreFiles.MADE_AFTER_REGIONS.contains(name);
@@ -38,8 +38,8 @@ public final class StoreCreation {
   }
 
   /**
-   * Creates the files. The superblock gets its name last: without it, the files are those of an
-   * interrupted creation.
+   * Creates the files. The superblock gets its name last. Files without a superblock are those of
+   * an interrupted creation.
    */
   public static void create(
       MemoryDirectory directory, StoreGeometry store, Promise promise, RandomGenerator random)

@@ -8,8 +8,8 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * The names of a store's files in its directory (erda-server's {@code FORMAT.md}); those of its log
- * stand in {@link LogFiles}.
+ * The names of a store's files in its directory (erda-server's {@code FORMAT.md}). {@link LogFiles}
+ * has the names of the files of the log.
  */
 public final class StoreFiles {
   public static final String SUPERBLOCK = SuperblockLayout.FILE;
@@ -18,10 +18,10 @@ public final class StoreFiles {
   /** The record that a server writes when it is stopped cleanly. */
   public static final String STOPPED = StopHeader.FILE;
 
-  /** The name of a superblock until the creation that writes it has ended. */
+  /** The name of a superblock until its creation has ended. */
   public static final String SUPERBLOCK_NEW = SUPERBLOCK + ".new";
 
-  /** The name of the record of a stop until all of it is durable. */
+  /** The name of the record of a stop until the whole record is durable. */
   static final String STOPPED_NEW = STOPPED + ".new";
 
   /** The beginning of the names of tables' files. */
@@ -29,12 +29,15 @@ public final class StoreFiles {
 
   private static final Pattern TABLE = Pattern.compile(TABLE_PREFIX + "[0-9]+");
 
-  /** The files that a creation makes after the region table; an interrupted one may leave them. */
+  /**
+   * The files that a creation makes after the region table. An interrupted creation may leave them
+   * behind.
+   */
   public static final Set<String> MADE_AFTER_REGIONS = Set.of(ROOT, table(1), SUPERBLOCK_NEW);
 
   /**
-   * The name of the file of the table of a generation, which counts the tables that the store has
-   * had.
+   * Returns the name of a table's file. The generation of a table is its number among all tables
+   * that the store has had.
    */
   public static String table(int generation) {
     return SuperblockLayout.table(generation);

@@ -15,16 +15,16 @@ public record StoreGeometry(LogGeometry geometry, long buckets, PutMode putMode)
   public static final long BUCKETS_MAX = 1L << 40;
 
   /**
-   * The most registrations with a device beside those of the log's regions: for the root, and the
-   * tables. A table that was doubled keeps its registration for a grace period; from 2 to 2^40
-   * buckets there are 40 tables. A device must have this many registrations to spare, because a
-   * doubling can't do without.
+   * The most registrations with a device besides those of the log's regions: these are for the root
+   * and the tables. A table that was doubled keeps its registration for a grace period, and from 2
+   * to 2^40 buckets there are 40 tables. A device must have this many registrations in reserve,
+   * because a doubling needs them.
    */
   public static final int REGISTRATIONS_BESIDE_LOG = 66;
 
   private static final long BUCKETS_MIN = 2;
 
-  /** A store in which puts publish last. */
+  /** Makes the geometry of a store in which puts publish last. */
   public StoreGeometry(LogGeometry geometry, long buckets) {
     this(geometry, buckets, PutMode.PUBLISH);
   }

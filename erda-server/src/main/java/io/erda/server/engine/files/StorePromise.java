@@ -13,16 +13,16 @@ import java.util.List;
  * The promise of a store: which failures puts survive. It is recorded in the superblock, and kept
  * by all openings.
  *
- * <p>A store that promises {@link Promise#POWER} goes on to promise it until less is asked for:
- * otherwise a power failure could take puts that were acknowledged before. When it is opened with
- * that promise, parts of it may still be only in the page cache: after an earlier run that promised
- * less, after a kill, or after a copy of the files. So at every opening all files are made durable
- * first, and then the promise is recorded.
+ * <p>A store that promises {@link Promise#POWER} keeps that promise until an opening asks for less,
+ * because otherwise a power failure could lose puts that were acknowledged before. When a store is
+ * opened with that promise, parts of it may still be only in the page cache: after an earlier run
+ * that promised less, after a kill, or after a copy of the files. So at every opening all files are
+ * made durable first, and then the promise is recorded.
  */
 public final class StorePromise {
   private StorePromise() {}
 
-  /** Prepares a directory for a new store, and returns what that will promise. */
+  /** Prepares a directory for a new store, and returns the promise of that store. */
   public static Promise ofNewStore(MemoryDirectory directory, Promise wanted, PutMode mode) {
     Promise strongest = mode.promiseMax();
     return prepare(directory, wanted == null ? min(Promise.PROCESS, strongest) : wanted, strongest);
@@ -53,7 +53,7 @@ public final class StorePromise {
       return List.of(
           "made everything durable that was stored before: from now on the store promises power");
     }
-    // The superblock that gives the promise up is itself stored with the promise kept.
+    // The promise is kept until the superblock that gives it up is stored.
     directory.promise(Survives.POWER_FAILURE);
     store(directory, superblock.withPromise(kept));
     directory.promise(Survives.PROCESS_CRASH);
@@ -63,8 +63,8 @@ public final class StorePromise {
   }
 
   /**
-   * Prepares the directory. Returns the promise, which may be more than was asked for when that
-   * costs nothing.
+   * Prepares the directory. Returns the promise, which may be stronger than the wanted one when
+   * that costs nothing.
    *
    * @param strongest the strongest promise of the store's put mode
    */

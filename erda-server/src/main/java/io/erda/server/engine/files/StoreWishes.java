@@ -11,9 +11,9 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * The options of an opening about the shape of the store. Most of it is fixed at creation, so an
- * existing store refuses options that contradict it, and notes those without effect; only the
- * capacity can be changed.
+ * The options of an opening that concern the shape of the store. Most of the shape is fixed at
+ * creation. So an existing store refuses options that contradict it, and reports options without
+ * effect in its notes; only the capacity can be changed.
  *
  * @param heads of the log; 0: any
  * @param regionBytes bytes of a region; 0: any
@@ -33,14 +33,14 @@ public record StoreWishes(
     long buckets,
     long bucketsMax,
     PutMode putMode) {
-  /** No wishes: the store stays as it is. */
+  /** No wishes; the store stays as it is. */
   public static final StoreWishes NONE =
       new StoreWishes(0, 0, 0, 0, LogGeometry.REGIONS_MAX, 0, StoreGeometry.BUCKETS_MAX, null);
 
   /**
    * Compares this with the store in a directory, if there is one. Changes nothing.
    *
-   * @throws ErdaException.Unusable when the store contradicts it
+   * @throws ErdaException.Unusable when these wishes contradict the store
    * @throws ErdaException.Damaged when its superblock or its region table is damaged
    */
   public void require(MemoryDirectory directory) throws IOException {
@@ -87,7 +87,7 @@ public record StoreWishes(
     }
   }
 
-  /** The number of regions with which the log takes the capacity and no more. */
+  /** Returns the largest number of regions with which the log stays within the capacity. */
   private int regions(LogGeometry geometry) {
     if (capacityBytes == 0) {
       return geometry.regionsMax();
@@ -95,7 +95,8 @@ public record StoreWishes(
     long regions = capacityBytes / geometry.regionBytes();
     long reach = (long) geometry.heads() * (int) ((1L << 34) / geometry.regionBytes());
     String wrong = null;
-    // Earlier versions made stores with only as many regions as heads.
+    // A store with only as many regions as heads is accepted if it already has that number, because
+    // earlier versions made such stores.
     if (regions <= geometry.heads() && regions != geometry.regionsMax()) {
       wrong =
           "it holds "

@@ -12,7 +12,7 @@ import java.util.UUID;
 
 /**
  * The description of a store. It is stored in two copies, one after the other ({@link
- * SuperblockLayout}), so that a torn write or a damaged page leaves one whole.
+ * SuperblockLayout}), so that one copy stays whole after a torn write or when a page is damaged.
  *
  * @param sequence of the newest copy
  * @param tables the hash tables, and whether one is being resized
@@ -28,7 +28,7 @@ public record Superblock(
     long hashSeed,
     Promise promise,
     PutMode putMode) {
-  /** The bytes of a memory that holds both copies. */
+  /** The length in bytes of the memory for both copies. */
   public static final long BYTES = SuperblockLayout.BYTES;
 
   /** The next superblock, with other tables. */

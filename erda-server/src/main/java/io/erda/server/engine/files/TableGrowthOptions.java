@@ -7,7 +7,7 @@ package io.erda.server.engine.files;
  * @param stretchSlots the most slots whose entries are moved in one step
  * @param graceNs how long a replaced table stays readable: its readers see a new epoch anyway, so
  *     this only saves them an error
- * @param bucketsPerEntryHalved a table with this many buckets for each entry, or more, is halved
+ * @param bucketsPerEntryHalved a table with at least this many buckets for each entry is halved
  */
 public record TableGrowthOptions(
     long bucketsMax, int stretchSlots, long graceNs, int bucketsPerEntryHalved) {

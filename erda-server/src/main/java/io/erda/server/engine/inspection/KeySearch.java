@@ -9,12 +9,12 @@ import java.util.Arrays;
 
 /**
  * Finds the key of a damaged object: the key as stored, with another length, or with one byte
- * changed, that has the entry's key word. With 56 bits of tag a match by accident is out of the
- * question.
+ * changed, that has the entry's key word. With 56 bits of tag an accidental match is practically
+ * impossible.
  *
- * <p>The time is bounded, by the bytes that are hashed: for each object, and for all of them
- * together. When too many objects are damaged only the short search is made, which tries the stored
- * length and a few others.
+ * <p>The time is bounded by limits on the bytes that are hashed, for each object and for all
+ * objects together. When too many objects are damaged only the short search is made, which tries
+ * the stored length and a few others.
  */
 final class KeySearch {
   /**
@@ -39,7 +39,7 @@ final class KeySearch {
     this.engine = engine;
   }
 
-  /** The key of the object at {@code offset}, or null when its bytes do not reveal it. */
+  /** The key of the object at {@code offset}, or null when it can't be found from the bytes. */
   byte[] keyAt(int head, int offset, long keyWord) {
     Region region = engine.log().region(head, offset);
     if (region == null) {

@@ -19,11 +19,11 @@ import java.util.Set;
  * Checks whether an entry names each whole object of the log. An object without an entry is no
  * damage by itself: it was replaced, deleted, or never published. But an entry that was lost, or
  * fell back to an older version, leaves the same trace, and in a store that was not stopped cleanly
- * there is no other. So two findings are doubts there:
+ * it leaves no other trace. So in such a store two findings are doubts:
  *
  * <ul>
  *   <li>a key without entry whose last object is a value;
- *   <li>a key that has another whole object behind the one that readers take, in the order of
+ *   <li>a key that has another whole object after the object that readers find, in the order of
  *       region generation and place. Clients store concurrently, and cleaning moves objects, so the
  *       last object need not be the newest.
  * </ul>
@@ -39,7 +39,7 @@ final class LogInspection {
   private final Unnamed unnamed;
   private final boolean doubting;
 
-  /** The last object so far of each key that has no entry, by key word. */
+  /** By key word, the last object that was seen so far of each key without an entry. */
   private final Map<Long, Last> withoutEntry = new LinkedHashMap<>();
 
   /** Key words with a doubt about another object. */

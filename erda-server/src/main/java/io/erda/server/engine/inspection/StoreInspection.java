@@ -23,11 +23,12 @@ import java.util.function.LongFunction;
  * Checks every entry of an opened store and the objects that it names. Changes nothing. One thread,
  * the engine's.
  *
- * <p>Finds: objects whose checksum is wrong, keys that do not belong to their entry, older versions
- * that are not whole, entries outside their neighbourhood, a key with two entries, half entries,
- * entries of a head that does not exist, places that were never handed out, whole versions that
- * recovery should have committed, an odd structure counter. While the table is doubled, in both
- * tables and across them. {@link LogInspection} checks the objects without an entry.
+ * <p>It finds: objects whose checksum is wrong, keys that do not belong to their entry, older
+ * versions that are not whole, entries outside their neighbourhood, a key with two entries, half
+ * entries, entries of a head that does not exist, places that were never handed out, whole versions
+ * that recovery should have committed, an odd structure counter. While the table is resized it
+ * checks both tables, and the entries of one against the other. {@link LogInspection} checks the
+ * objects without an entry.
  *
  * <p>Every entry counts once: as a value, a deleted key, undecided, or damaged.
  */
@@ -54,9 +55,9 @@ public final class StoreInspection {
   }
 
   /**
-   * Inspects a store with a hash of its own.
+   * Makes an inspection with its own hash.
    *
-   * @param hashings by seed
+   * @param hashings the hash of keys by seed
    */
   public StoreInspection(
       StoreEngine engine, Findings findings, LongFunction<? extends KeyHashing> hashings) {
@@ -82,12 +83,15 @@ public final class StoreInspection {
     return tombstones;
   }
 
-  /** Entries whose only version was never committed: to readers the key is absent. */
+  /**
+   * Returns the number of entries whose only version was never committed. To readers such a key is
+   * absent.
+   */
   public long undecided() {
     return undecided;
   }
 
-  /** Entries that are damaged, or whose newest version is. */
+  /** Returns the number of entries that are damaged, or whose newest version is damaged. */
   public long damaged() {
     return damaged;
   }
@@ -99,8 +103,8 @@ public final class StoreInspection {
   }
 
   /**
-   * Compares the store with the record of its last stop, checks every entry, and then every object
-   * of the log when that may reveal more: the keys of damaged entries, and objects without an
+   * Compares the store with the record of its last stop, and checks every entry. Then it checks
+   * every object of the log, if that may reveal the keys of damaged entries, or objects without an
    * entry.
    */
   public void run(InspectionProgress progress) {
@@ -114,7 +118,7 @@ public final class StoreInspection {
   }
 
   /**
-   * Whether the store was stopped cleanly and is unchanged since: no entry of it is lost or old.
+   * Whether the store was stopped cleanly and has not changed since. Then no entry is lost or old.
    */
   public boolean proven() {
     return engine.stopped().state() == StopRecord.State.PROVEN;
@@ -217,8 +221,8 @@ public final class StoreInspection {
 
   /**
    * Checks a pending version. Recovery has committed every whole version between the water marks,
-   * and below them every word was committed. So a pending version that is whole had been
-   * acknowledged, and readers take the version before it.
+   * and below them every word was committed. So a pending version that is whole was acknowledged,
+   * and readers wrongly take the version before it.
    */
   private void inspectPending(long entry, long keyWord, int head, int newest) {
     if (engine.objects().valid(head, newest) && keyWordAt(head, newest) == keyWord) {
@@ -228,7 +232,9 @@ public final class StoreInspection {
     }
   }
 
-  /** Returns whether readers find in the newest version what was put. */
+  /**
+   * Checks the newest version. Returns whether readers find the value or tombstone that was put.
+   */
   private boolean inspectNewest(long entry, long keyWord, int head, int offset) {
     Region region = engine.log().region(head, offset);
     if (region == null) {
@@ -252,8 +258,9 @@ public final class StoreInspection {
   }
 
   /**
-   * Reports an entry that leads to an object of another key. When that key has its own entry, this
-   * entry's key is lost; otherwise this is that key's entry, and the key word is damaged.
+   * Reports an entry that leads to an object of another key. When the other key has an entry of its
+   * own, the key of this entry is lost. Otherwise this entry belongs to the other key, and its key
+   * word is damaged.
    */
   private void foundStranger(long entry, long keyWord, int head, int offset, long itsKeyWord) {
     byte[] itsKey = key(head, offset);
@@ -336,9 +343,10 @@ public final class StoreInspection {
   }
 
   /**
-   * Reports an entry that leads to no whole object. When another entry has the same key word, its
-   * key is concerned, too: a look-up may find this entry first, and the same fault may have put the
-   * other key into the object. Then every key of the log that has the key word is reported.
+   * Reports an entry that leads to no whole object. When another entry has the same key word, the
+   * key of that entry is concerned, too: a look-up may find this entry first, and the same fault
+   * may have put the other key into the object. Then every key of the log with this key word is
+   * reported.
    */
   private void found(byte[] key, long keyWord, String what) {
     if (key != null) {

@@ -11,13 +11,14 @@ import java.util.function.LongPredicate;
 
 /**
  * Findings about entries whose key is unknown or uncertain. They are kept by the tag of the key
- * word, until an object of the log has a key with that tag, or the whole log was read. Only the tag
- * counts, 56 bits of the key's hash, because the head in a key word may be damaged. When two keys
- * share it, both are reported.
+ * word, until an object of the log has a key with that tag, or the whole log was read. Findings are
+ * assigned by the tag, 56 bits of the key's hash, and not by the head, because the head in a key
+ * word may be damaged. When two keys share a tag, both are reported.
  */
 final class Unnamed {
   /**
-   * Beyond this number findings are reported at once, without a key: such a list would be useless.
+   * The most findings that are kept. Further findings are reported at once, without a key; so long
+   * a list would be useless.
    */
   private static final int MOST = 100_000;
 
@@ -78,14 +79,14 @@ final class Unnamed {
     }
   }
 
-  /** Whether there are findings about a key word, or one that differs only in its head. */
+  /** Whether there are findings about this key word, or about one that differs only in its head. */
   boolean wants(long keyWord) {
     return byTag.containsKey(keyWord & TAG);
   }
 
   /**
-   * Reports without a key the findings that no key was found for, and those that may concern
-   * another key than the one reported.
+   * Reports without a key all findings for which no key was found, and those that may concern
+   * another key than the reported one.
    *
    * @param shared whether two entries have a key word
    */

@@ -1,6 +1,6 @@
 /**
- * What {@code verify} does: every entry, every object and every checksum of a store that nobody
- * serves.
+ * The checks of {@code verify}: every entry, every object and every checksum of a store that no
+ * server has open.
  *
  * <p>Read {@code StoreInspection} first.
  */

@@ -27,13 +27,14 @@ import java.util.Map;
  * The pending words of a store whose puts announce first: the word names a place before its object
  * is there (Erda paper, sections 3.3 and 4.2; decision "Announce first").
  *
- * <p>In such a store readers examine the newest version of a pending word, and accept it when it is
- * whole. So a whole object is never rolled back: committing needs no care, but rolling back needs a
- * <em>judgement</em>, during which no reader accepts anything that depends on a pending word.
- * Readers detect it by the structure counter, as they detect that entries are moved.
+ * <p>In such a store readers examine the newest version of a pending word, and accept it when its
+ * object is whole. So a whole object must never be rolled back. Committing a word needs no
+ * precautions. Rolling back a word needs a <em>judgement</em>, during which no reader accepts a
+ * result that depends on a pending word. Readers detect it by the structure counter, as they detect
+ * that entries are moved.
  *
- * <p>A word is live while its announcement stands. Its writer is fenced, by the end of its
- * connection, before it is judged. One thread.
+ * <p>A word is live as long as it has an announcement. Its writer is fenced, by the end of its
+ * connection, before the word is judged. One thread.
  */
 public final class AnnouncedWords implements Decisions {
   /**
@@ -42,10 +43,13 @@ public final class AnnouncedWords implements Decisions {
    */
   public static final long WANTED_NS = 100_000_000;
 
-  /** The same while none does. */
+  /**
+   * How long a client may take to write the announced object, when no other operation needs the
+   * word.
+   */
   public static final long UNWANTED_NS = 1_000_000_000;
 
-  /** How often announced puts are checked; those whose object is whole are committed. */
+  /** How often announced puts are checked. Puts whose object is whole are committed. */
   public static final long LOOK_NS = 1_000_000;
 
   private final Tables tables;
@@ -65,7 +69,7 @@ public final class AnnouncedWords implements Decisions {
 
   private final LiveBytes liveBytes;
 
-  /** When {@link #doWork} checks next; meaningless while nothing is live. */
+  /** The time of the next check by {@link #doWork}; meaningless while no word is live. */
   private long nextLookNs;
 
   private long rolledBack;
@@ -146,8 +150,8 @@ public final class AnnouncedWords implements Decisions {
   }
 
   /**
-   * Handles a reader's report that the object of a pending word is not whole: decides the word,
-   * unless it is live or gone.
+   * Handles a reader's report that the object of a pending word is not whole. Decides the word,
+   * unless it is live or no longer stored.
    */
   public void reported(long keyWord, int offset) {
     long entry = find(keyWord, offset);
@@ -157,8 +161,8 @@ public final class AnnouncedWords implements Decisions {
   }
 
   /**
-   * Commits what is whole, and disconnects clients that take too long. Returns how many puts were
-   * committed.
+   * Commits the puts whose objects are whole, and disconnects clients that take too long. Returns
+   * how many puts were committed.
    */
   public int doWork(long nowNs) {
     if (live.isEmpty() || nowNs - nextLookNs < 0) {
@@ -200,8 +204,8 @@ public final class AnnouncedWords implements Decisions {
   }
 
   /**
-   * Decides the announcements of a client that is gone and whose connection is closed: nothing that
-   * it WRITEs from now on is acknowledged.
+   * Decides the announcements of a client that is gone and whose connection is closed, so that no
+   * later WRITE of it is acknowledged.
    */
   public void left(Requester announcer) {
     List<Announcement> its = new ArrayList<>();
@@ -221,8 +225,8 @@ public final class AnnouncedWords implements Decisions {
   }
 
   /**
-   * Commits what is whole, because the store is being closed in order: then every acknowledged put
-   * is a committed version.
+   * Commits the puts whose objects are whole, because the store is being closed in order. Then
+   * every acknowledged put is a committed version.
    */
   public void close() {
     for (Announcement each : live.values()) {
@@ -233,7 +237,10 @@ public final class AnnouncedWords implements Decisions {
     commitWhole();
   }
 
-  /** The entry whose pending word names the place as its newest version, or none. */
+  /**
+   * Returns the entry whose pending word names the place as its newest version; NONE when there is
+   * no such entry.
+   */
   private long find(long keyWord, int offset) {
     probe.offset = offset;
     return tables.find(keyWord, probe);
@@ -269,7 +276,8 @@ public final class AnnouncedWords implements Decisions {
 
   /**
    * Decides a word. When the device fails or is full, or the object's file was shortened, the word
-   * is unchanged or decided; the next opening decides it, and readers go on until then.
+   * is either unchanged or decided. The next opening decides it if necessary, and readers go on
+   * until then.
    */
   private long commitOrRollBack(long entry, long keyWord, long word) {
     if (makeDurable(keyWord, VersionWord.newest(word))) {

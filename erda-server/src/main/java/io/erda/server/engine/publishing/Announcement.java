@@ -2,7 +2,7 @@ package io.erda.server.engine.publishing;
 
 import io.erda.hashtable.Entry;
 
-/** An announced put: a key's pending word names the object that its client is going to write. */
+/** An announced put. A key's pending word names the object that its client is going to write. */
 public final class Announcement {
   final Requester announcer;
   final Reservation reservation;

@@ -7,9 +7,9 @@ import io.erda.server.engine.tables.StoredObjects;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The condition for a put or delete of a key: none, that it has no value, or that its value has a
- * length and a hash. If it does not hold the request is a conflict. Reused for the next request;
- * allocates nothing.
+ * The condition of a put or delete: that the key has no value, or that its value has a certain
+ * length and hash; a request may also have none. A request whose condition does not hold ends as a
+ * conflict. Reused for the next request; allocates nothing.
  */
 public final class Condition {
   private int flag;

@@ -11,16 +11,16 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * Loads the memory that a batch is about to need, for all its requests together, so that the cache
- * misses overlap instead of following each other. The loaded values are not used. One thread;
- * allocates nothing, unless a batch is larger than any before.
+ * Loads the memory that a batch will need soon, for all its requests together, so that the cache
+ * misses overlap. The loaded values are not used. One thread; allocates nothing, unless a batch is
+ * larger than any before.
  */
 final class LoadAhead {
   private final Tables tables;
   private final LogStore log;
   private long[] keyWords = new long[64];
 
-  /** The sum of the loaded words: the compiler would remove loads without a use. */
+  /** The sum of the loaded words. Without this use the compiler would remove the loads. */
   @SuppressWarnings("unused")
   private long loaded;
 
@@ -44,8 +44,8 @@ final class LoadAhead {
   }
 
   /**
-   * Loads the entries of requests, and then the beginnings of the objects that these name, which
-   * are replaced. REQUIRES: each request that is not refused has a key word.
+   * Loads the entries of requests, and then the beginnings of the objects that these entries name
+   * and that are about to be replaced. REQUIRES: each request that is not refused has a key word.
    */
   void replaced(PublishRequest[] requests, int count) {
     if (keyWords.length < count) {

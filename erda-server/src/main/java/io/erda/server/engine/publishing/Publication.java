@@ -18,13 +18,15 @@ import io.erda.server.engine.tables.Tables;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The one publication point (rule 5): data, flush, drain, word, flush, drain.
+ * The only place of the code that publishes objects (rule 5), in this order: data, flush, drain,
+ * word, flush, drain.
  *
- * <p>A put goes through stages, see {@link PublishRequest.Stage}. Its object is made durable; a
- * last check makes sure that its client is still there; the entry's word names the object; the word
- * is made durable; it is committed, and then the caller answers. When visible data may still be
- * lost, the word is first stored pending, and the committing store linearizes the put; no put is
- * pending for longer than its batch. Otherwise the word is stored once.
+ * <p>A put goes through stages, see {@link PublishRequest.Stage}. First its object is made durable.
+ * A last check makes sure that its client has not left. Then a word that names the object is stored
+ * in the entry and made durable. The word is committed, and then the caller answers. When visible
+ * data may still be lost, the word is first stored as pending, and the store that commits it is the
+ * linearization point of the put; no put is pending for longer than its batch. Otherwise the word
+ * is stored only once.
  *
  * <p>A batch of puts and deletes is published together, so that a slow drain is paid once for all
  * of them. When a drain waits for a device, {@link Syncs} may wait in another thread, and the batch
@@ -33,8 +35,8 @@ import java.lang.foreign.MemorySegment;
  */
 public final class Publication {
   /**
-   * The low-water mark is updated after this many publications at the latest, which bounds what
-   * recovery must read.
+   * The most publications before the low-water mark is updated. This bounds the bytes that recovery
+   * must read.
    */
   private static final int UNSETTLED_MAX = 1024;
 
@@ -60,7 +62,7 @@ public final class Publication {
   private enum Waits {
     /** No batch is under way. */
     FOR_NOTHING,
-    /** The objects of the batch are being made durable, and the key words of new entries. */
+    /** The objects of the batch, and the key words of new entries, are being made durable. */
     FOR_OBJECTS,
     /** The words of some requests are being made durable. */
     FOR_WORDS
@@ -70,10 +72,12 @@ public final class Publication {
   private PublishRequest[] batch;
   private int count;
 
-  /** The requests before this index have their outcome, or their words are stored. */
+  /**
+   * Each request before this index has its outcome, or its word is stored but may not be durable.
+   */
   private int stored;
 
-  /** The requests before this index have their outcome. */
+  /** Each request before this index has its outcome. */
   private int decided;
 
   /**
@@ -155,8 +159,8 @@ public final class Publication {
   }
 
   /**
-   * Gives the batch up, if there is one: its stores stay. Returns when no drain is waited for any
-   * more.
+   * Gives up the batch, if there is one. Its stores remain. Returns when the publication no longer
+   * waits for a drain.
    */
   public void abandon() {
     waits = Waits.FOR_NOTHING;
@@ -171,9 +175,10 @@ public final class Publication {
   }
 
   /**
-   * The last check before words are stored, once for each client. It comes after all slow steps, so
-   * that few puts are claimed when the server is stopped. A client that has left may have been told
-   * that its put never takes effect.
+   * Claims the requests of each client, as the last check before words are stored. All slow steps
+   * come before it, so that few puts are claimed when the server is stopped. The requests of a
+   * client that has left are refused, because the client may have been told that they never take
+   * effect.
    */
   private void claim() {
     Requester asked = null;
@@ -193,7 +198,7 @@ public final class Publication {
     }
   }
 
-  /** Whether a request is still to be done: its client may have left since it was claimed. */
+  /** Whether a request must still be done. Its client may have left since it was claimed. */
   private static boolean stillWanted(PublishRequest request) {
     if (request.result == Result.OK && request.requester != null && !request.requester.isThere()) {
       request.result = Result.NO_RESERVATION;
@@ -202,10 +207,11 @@ public final class Publication {
   }
 
   /**
-   * Tells the log what is committed and durable. When words are stored pending first, a committing
-   * store is not drained with its batch. An object whose word may be pending after a power failure
-   * must stay above the low-water mark, or recovery would miss it and it would be rolled back. So
-   * settling waits for the next drain; call this before an extent ends.
+   * Settles in the log the places of objects that are committed and durable. When words are first
+   * stored as pending, the store that commits a word is not drained with its batch. An object whose
+   * word may be pending after a power failure must stay above the low-water mark, because otherwise
+   * recovery would miss the object and its word would be rolled back. So settling waits for the
+   * next drain. Call this before an extent ends.
    */
   public void settle() {
     if (unsettled == 0) {
@@ -240,8 +246,8 @@ public final class Publication {
   }
 
   /**
-   * Flushes and drains the objects. All are flushed before the first drain: draining a memory that
-   * has nothing left costs next to nothing.
+   * Flushes and drains the objects. All objects are flushed before the first drain. Draining a
+   * memory that has no flushed bytes left costs almost nothing.
    */
   private void beginWithObjects() {
     if (count > 1) {
@@ -265,8 +271,9 @@ public final class Publication {
 
   /**
    * Stores the key words of keys without an entry, so that they become durable with the objects:
-   * otherwise the server's thread would wait for each of them before it stores its version word.
-   * That remains so when an insertion has to displace other entries, or to wait for a doubling.
+   * otherwise the server's thread would wait for each of them before it stores its version word. It
+   * still waits for the key word of an insertion that has to displace other entries, or to wait for
+   * a doubling.
    */
   private void stageKeys() {
     boolean any = false;
@@ -304,8 +311,8 @@ public final class Publication {
   }
 
   /**
-   * Whether the object at the place is as the request says: whole, of this position, with a key
-   * that belongs to the head.
+   * Whether the object at the place agrees with the request: it is whole, was written for this
+   * position, and has a key that belongs to the head.
    */
   private boolean check(PublishRequest request) {
     if (request.checked) {
@@ -331,8 +338,8 @@ public final class Publication {
   }
 
   /**
-   * Stores the words of as many requests as possible before others are committed, and begins to
-   * make them durable. When none is left the batch is done.
+   * Stores the words of as many requests as possible without committing others first, and begins to
+   * make these words durable. When no request is left the batch is done.
    */
   private void storeWords() {
     while (stored < count && storeNext()) {
@@ -383,7 +390,7 @@ public final class Publication {
   }
 
   /**
-   * Looks the entry up and stores its word, in one step.
+   * Looks up the entry and stores its word, in one step.
    *
    * @return false when a live word prevents it, or there is no room: commit the batch so far, then
    *     try again
@@ -453,9 +460,11 @@ public final class Publication {
         }
         request.stage = PublishRequest.Stage.COMMITTED;
       }
-      // Checked before any client is answered: no extent may end as if this was durable.
+      // This check precedes the answers to clients, and the settling of the extent: an object that
+      // is not durable must not lie below a settled place.
       assert request.isDecided() : "acknowledged as " + request.stage;
-      // A client that publishes without a message gets the place of a refused request back.
+      // The place of a refused request is settled too, unless its client published without a
+      // message: that client gets the place back.
       if (request.result == Result.OK || !request.checked) {
         settleLater(request.extent, request.place + ObjectLayout.padded(request.bytes));
       }
@@ -484,7 +493,7 @@ public final class Publication {
     count(request, VersionWord.older(word));
   }
 
-  /** Counts a version that replaced another one. */
+  /** Counts a put or delete that took effect. {@code before} is the previous version, or NONE. */
   private void count(PublishRequest request, int before) {
     int after = request.delete ? VersionWord.NONE : request.offset;
     live.replaced(request.entry, request.region().head(), before, after);

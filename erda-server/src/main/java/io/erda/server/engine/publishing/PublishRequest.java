@@ -10,23 +10,23 @@ import io.erda.server.engine.tables.Tables;
  * request.
  */
 public final class PublishRequest {
-  /** The progress of a request; each stage relies on the one before. */
+  /** The progress of a request. Each stage depends on the previous one. */
   enum Stage {
     /** The object has not been checked, or the request is refused: see its result. */
     NEW,
-    /** The object is whole and durable; no word names it. */
+    /** The object is whole and durable, and no word names it. */
     DURABLE,
     /** The entry's word names the object; the word is pending if puts are pending first. */
     NAMED,
     /**
      * The word that names the object is durable, and will not be taken back: the put may be
-     * acknowledged. If puts are pending first, that is the pending word: the committing store
-     * becomes durable with a later drain, and recovery repeats it if it is lost.
+     * acknowledged. If puts are pending first, the durable word is the pending one. The store that
+     * commits it becomes durable with a later drain, and recovery repeats that store if it is lost.
      */
     COMMITTED
   }
 
-  /** Null for a requester that can't leave. */
+  /** The client that sent the request; null for a client that can't leave. */
   public Requester requester;
 
   public Extent extent;
@@ -55,7 +55,9 @@ public final class PublishRequest {
   /** The number of the table that holds the staged entry. */
   int stagedIn;
 
-  /** Whether the request is refused, may be acknowledged, or had nothing to delete. */
+  /**
+   * Whether the request is refused, may be acknowledged, or is the delete of a key without a value.
+   */
   boolean isDecided() {
     return result != Result.OK || stage == Stage.COMMITTED || (delete && !existed);
   }

@@ -6,12 +6,12 @@ package io.erda.server.engine.publishing;
  */
 public interface Requester {
   /**
-   * The last check before its requests take effect. Returns false when the client has left: it may
-   * have been told that they never will.
+   * Claims the client's requests, as the last check before they take effect. Returns false when the
+   * client has left: then none of the requests may take effect.
    */
   boolean claim();
 
-  /** Whether the client is still there, after its messages were claimed. */
+  /** Whether the client is still connected, after its messages were claimed. */
   boolean isThere();
 
   /** Disconnects the client, because it does not write the announced object. */

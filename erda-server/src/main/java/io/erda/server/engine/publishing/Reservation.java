@@ -13,7 +13,10 @@ public final class Reservation {
   /** The remote key with which its client WRITEs. */
   public final long key;
 
-  /** The lowest place of the next object: places are published once, in rising order. */
+  /**
+   * The lowest place that the next object may have: a client publishes each place once, in rising
+   * order.
+   */
   public long nextPlace;
 
   long lastUsedNs;
@@ -21,13 +24,15 @@ public final class Reservation {
   /** Whether the reservation was used since {@link #lastUsedNs}, without reading the clock. */
   boolean usedSince;
 
-  /** Number of announced objects in it that are not decided. */
+  /** The number of announced objects in the reservation that are not decided. */
   public int undecided;
 
-  /** Whether it has ended, and its key is revoked when nothing in it is undecided any more. */
+  /**
+   * Whether the reservation has ended and its key is revoked later, when no object is undecided.
+   */
   public boolean revokedLater;
 
-  /** Whether it has ended, and its extent ends when nothing in it is undecided any more. */
+  /** Whether the reservation has ended and its extent ends later, when no object is undecided. */
   public boolean endsLater;
 
   public Reservation(long id, Extent extent, long key, long nowNs) {
@@ -38,7 +43,9 @@ public final class Reservation {
     this.lastUsedNs = nowNs;
   }
 
-  /** How long it has not been used, as far as is known. */
+  /**
+   * Returns for how many nanoseconds the reservation has not been used, as far as that is known.
+   */
   public long unusedNs(long nowNs) {
     if (usedSince) {
       usedSince = false;
@@ -58,9 +65,8 @@ public final class Reservation {
   }
 
   /**
-   * Takes the place of an object, if it lies in this extent and behind all places taken before.
-   *
-   * @param head {@code offset} and {@code bytes} are as the client says
+   * Takes the place of an object, if it lies in this extent and behind all places taken before. The
+   * client states {@code head}, {@code offset} and {@code bytes}; they are untrusted.
    */
   public boolean take(LogGeometry geometry, int head, int offset, int bytes, long nowNs) {
     long place = geometry.place(offset);

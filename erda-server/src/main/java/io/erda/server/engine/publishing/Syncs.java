@@ -15,7 +15,7 @@ public interface Syncs {
 
   /**
    * Adds a drain to the next group, unless the group has it already. The memory stays open until
-   * the group is done. REQUIRES: none is under way.
+   * the group is done. REQUIRES: no group is under way.
    */
   default void add(PersistentMemory memory) {
     memory.drain();
@@ -27,7 +27,7 @@ public interface Syncs {
   /**
    * Whether no drain is under way.
    *
-   * @throws java.io.UncheckedIOException what a drain of the group threw, once
+   * @throws java.io.UncheckedIOException the exception of a drain of the group; thrown once
    */
   default boolean isDone() {
     return true;
@@ -37,12 +37,12 @@ public interface Syncs {
   default void await() {}
 
   /**
-   * Returns when no drain is under way, and drops the group and its failure, because the batch is
+   * Waits until no drain is under way, and drops the group and its failure, because the batch is
    * given up.
    */
   default void cancel() {}
 
-  /** Whether every group is done as soon as it was begun. */
+  /** Whether every group is done when {@link #begin} returns. */
   default boolean isAtOnce() {
     return this == AT_ONCE;
   }

@@ -36,7 +36,7 @@ final class Admission {
    * @param requests handles the messages of admitted clients
    * @param leases ends what they lease
    * @param answers counts and times the answers
-   * @param told is told which clients are admitted or refused
+   * @param told receives the clients that are admitted or refused
    */
   Admission(
       StoreEngine engine,
@@ -150,7 +150,10 @@ final class Admission {
     request.reject(Handshake.encode(refusal));
   }
 
-  /** Memory for the messages of a connection; null when the device registers no more. */
+  /**
+   * Returns memory for the messages of a connection; null when the device can register no more
+   * memory.
+   */
   private MemoryRegion memory(Device device) {
     MemorySegment taken = buffers.take();
     try {

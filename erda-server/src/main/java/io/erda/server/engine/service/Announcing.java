@@ -20,16 +20,17 @@ import java.util.ArrayDeque;
 /**
  * Answers announcements: stores the word that names the place, before the object is there, and lets
  * the client write (Erda paper, section 3.3). An announcement waits while its key has an undecided
- * put, or while undecided entries leave no room in the table. Waiting ones are tried in the order
- * in which they came. One thread.
+ * put, or while undecided entries leave no room in the table. Waiting announcements are tried in
+ * the order in which they came. One thread.
  */
 final class Announcing {
-  /** A result: the request is not answered yet. */
+  /** A result that means: the request is not answered yet. */
   private static final int WAITS = -1;
 
   /**
-   * How long an announcement waits for room in the table while other words are undecided: their
-   * entries are neither displaced nor moved to a larger table. A doubling makes them be decided.
+   * How long an announcement waits for room in the table while other words are undecided. Entries
+   * with undecided words are neither displaced nor moved to a larger table; a doubling makes the
+   * server decide them.
    */
   private static final long ROOM_NS = 2 * AnnouncedWords.WANTED_NS;
 
@@ -44,10 +45,10 @@ final class Announcing {
   private final Condition condition = new Condition();
   private long nowNs;
 
-  /** Whether the key had a value when {@link #announce} looked. */
+  /** A result of {@link #announce}: whether the key had a value. */
   private boolean existed;
 
-  /** Whether the word names the place, as the result of {@link #announce}. */
+  /** A result of {@link #announce}: whether the word names the place. */
   private boolean awaited;
 
   Announcing(
@@ -168,7 +169,7 @@ final class Announcing {
   }
 
   /**
-   * Stores the word, in one step with the look-up, which also tests the condition. The condition
+   * Stores the word, in one step with the look-up and the check of the condition. The condition
    * still holds when the object becomes whole: no other put of the key is announced until this one
    * is decided.
    */

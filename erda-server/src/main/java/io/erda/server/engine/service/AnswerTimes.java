@@ -8,7 +8,9 @@ import java.util.function.LongSupplier;
  * two wide. One thread.
  */
 final class AnswerTimes {
-  /** Answers are counted in one half for this long; then the other half is cleared and used. */
+  /**
+   * The time for which answers are counted in one half; then the other half is cleared and used.
+   */
   static final long HALF_NS = 10_000_000_000L;
 
   private static final int PARTS_BITS = 3;
@@ -49,8 +51,8 @@ final class AnswerTimes {
   }
 
   /**
-   * The time within which {@code permille} of a thousand answers were given, nanoseconds, at most
-   * an eighth too large; −1 when none was timed.
+   * Returns the time within which {@code permille} of a thousand answers were given, in
+   * nanoseconds, at most an eighth too large; −1 when no answer was timed.
    */
   long permille(int permille) {
     forget(nanoTime.getAsLong());

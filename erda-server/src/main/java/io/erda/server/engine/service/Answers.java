@@ -30,7 +30,7 @@ final class Answers {
         switch (type) {
           case Message.LEASE -> true;
           case Message.PUBLISH, Message.ANNOUNCE, Message.ERASE -> isPutTimed();
-          default -> false; // the others are rare and not waited for
+          default -> false; // other requests are rare, and no operation waits for them
         };
     return timed ? nanoTime.getAsLong() | 1 : 0;
   }
@@ -46,7 +46,7 @@ final class Answers {
   /**
    * Notes that a request is answered.
    *
-   * @param flags of a PUBLISH; ignored for other types
+   * @param flags the flags of a PUBLISH request; not used for other types
    * @param beganNs what {@link #begun} returned for the request
    */
   void answered(int type, int flags, int result, long beganNs) {

@@ -21,8 +21,8 @@ import java.util.ArrayDeque;
  * One client, as the server sees it: its queue pair, message slots and reservations. Owns them.
  *
  * <p>A message slot is a receive buffer and the buffer of its response. A slot's receive is posted
- * again only when its response has been sent, so there is always room to answer, and a client that
- * does not receive only stops itself.
+ * again only when its response has been sent. So there is always room for an answer, and a client
+ * that does not receive its responses blocks only itself.
  */
 final class Connection implements CompletionHandler, Requester, AutoCloseable {
   private static final int SLOTS = Protocol.REQUESTS_MAX;
@@ -70,7 +70,10 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
   private final Work response = Work.send().signaled();
   private final ArrayDeque<Integer> unsent = new ArrayDeque<>();
 
-  /** By slot; 0 when a request is awaited, or is not answered yet. */
+  /**
+   * The length of the response by slot; 0 while the slot waits for a request, or the request is not
+   * answered yet.
+   */
   private final int[] responseLengths = new int[SLOTS];
 
   /** By slot: when the request came, or 0 when it is not timed. */
@@ -81,16 +84,16 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
   /** Number of requests that have come and are not answered. */
   private int underWay;
 
-  /** Number of unanswered requests that may take effect. */
+  /** The number of unanswered requests that may take effect. */
   private int open;
 
   /** Whether to finish the claims as soon as no request is open any more. */
   private boolean finishes;
 
   /**
-   * Whether an answer told of a failure of the store's files, so that its request may still take
-   * effect when they are opened again. No claims are finished from then on, because the client may
-   * not have received the answer.
+   * Whether an answer told of a failure of the store's files. The request of that answer may still
+   * take effect when the files are opened again, and the client may not have received the answer;
+   * so no claims are finished from then on.
    */
   private boolean leftUndecided;
 
@@ -176,11 +179,11 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
   }
 
   /**
-   * Ends this connection after a fault: its shared file was shortened, or the disk has no room for
-   * its pages.
+   * Ends this connection after a fault, because its shared file was shortened, or the disk has no
+   * room for its pages.
    *
-   * @throws MemoryFault when its pages are there: the fault has passed, or was in a file of the
-   *     store
+   * @throws MemoryFault when the connection's pages are accessible; then the fault has passed, or
+   *     was in a file of the store
    */
   private void giveUpAfter(MemoryFault fault) {
     gone = true;
@@ -189,7 +192,7 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
     }
   }
 
-  /** Ends this connection after a fault in its own memory. */
+  /** Ends this connection after a fault in its memory. */
   private void giveUpItsMemory() {
     gone = true;
     queuePair.isMemoryLost();
@@ -200,7 +203,7 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
   }
 
   /**
-   * Gives this client up, because its connection broke or the server ends. The server closes the
+   * Gives up this client, because its connection broke or the server ends. The server closes the
    * connection at the end of the step.
    */
   @Override
@@ -208,7 +211,7 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
     gone = true;
   }
 
-  /** Gives this client up, because it violated the protocol. */
+  /** Gives up this client, because it violated the protocol. */
   void giveUpBecauseOfGarbage() {
     gone = true;
     misbehaved = true;
@@ -228,13 +231,15 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
     if (opcode == Opcode.DISCONNECT) {
       gone = true;
     } else if (status == Status.LENGTH || opcode == Opcode.RECEIVE_IMM) {
-      // No request is longer than a slot, and none is a WRITE with immediate data. The slot's
-      // receive is used up, and there is no request to answer.
+      // The client violated the protocol: no request is longer than a slot, and no request is a
+      // WRITE with immediate data. The slot's receive is used up, and there is no request to
+      // answer.
       giveUpBecauseOfGarbage();
     } else if (status != Status.SUCCESS) {
       gone = true;
     } else if (opcode == Opcode.RECEIVE) {
-      // Check for faults here, and not in the middle of work for others.
+      // Check for faults here, so that a fault of this client is not thrown in the middle of work
+      // for others.
       faults.surface();
       requests.onMessage(this, (int) wrId, byteLength);
     } else if (opcode == Opcode.SEND) {
@@ -252,7 +257,10 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
     return !gone && isSo(asked -> asked.isPeerThere() ? 1 : 0);
   }
 
-  /** Asks the queue pair a question; false when its memory is missing. */
+  /**
+   * Evaluates a condition on the claims of the queue pair; false when the memory of the claims is
+   * missing.
+   */
   private boolean isSo(MemoryGuard.Step<Claims> question) {
     int answer = faults.step(claims, question);
     if (answer == MemoryGuard.FAULT) {
@@ -304,15 +312,17 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
     return type == Message.PUBLISH || type == Message.ERASE || type == Message.ANNOUNCE;
   }
 
-  /** Whether an answer leaves the fate of its request open, because the store's files failed. */
+  /**
+   * Whether an answer leaves it open if its request takes effect, because the store's files failed.
+   */
   private static boolean isUndecided(int type, int result) {
     return result == Result.FAILED && mayTakeEffect(type);
   }
 
   /**
    * Finishes the claimed requests, which were done and answered, or dropped. A claim covers all
-   * requests that had come by then, so it is finished when none of them is open: when the last one
-   * is answered.
+   * requests that had come when it was made, so it is finished only when the last of them is
+   * answered.
    */
   void finish() {
     finishes = true;
@@ -333,16 +343,16 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
     }
   }
 
-  /** Answers that a request is not done, with the reason in words. */
+  /** Answers that a request was not done, with the reason in words. */
   void refuse(int slot, int type, int result, String why) {
     assert Result.saysWhy(result) : "nobody reads why of " + Result.name(result);
     answer(slot, type, result, Message.putReason(buffers(), responseAt(slot), why));
   }
 
   /**
-   * Sends the response whose body was written at {@link #responseAt}. After a result with a reason
-   * the peer takes the body for that text: such a response has no other body, and {@link #refuse}
-   * sends the text.
+   * Sends the response whose body was written at {@link #responseAt}. The peer takes the body of a
+   * response whose result has a reason for the text of the reason, so such a response is sent
+   * without its body. {@link #refuse} sends a result with its reason.
    *
    * @param length with its header
    */

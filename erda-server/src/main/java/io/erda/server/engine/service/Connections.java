@@ -14,10 +14,9 @@ final class Connections {
   private long misbehaved;
 
   /**
-   * @param shares of the clients' users
-   * @param leaving is told of a connection that is about to be closed
-   * @param left is told of a connection that was closed, whose client gets no acknowledgement any
-   *     more
+   * @param shares the shares of the clients' users
+   * @param leaving receives a connection that is about to be closed
+   * @param left receives a connection that was closed; its client gets no more acknowledgements
    */
   Connections(UserShares shares, Consumer<Connection> leaving, Consumer<Connection> left) {
     this.shares = shares;
@@ -77,10 +76,10 @@ final class Connections {
   }
 
   /**
-   * Closes the connections of clients that left unnoticed: a client that now asks for a connection
-   * may have left one.
+   * Closes the connections of clients that have left without the server noticing. A client that is
+   * just connecting may have left such a connection.
    *
-   * @return whether there was any
+   * @return whether there was any such connection
    */
   boolean closeWhoLeft() {
     for (Connection connection : connections) {

@@ -15,16 +15,16 @@ import java.util.function.IntSupplier;
 import java.util.function.ObjLongConsumer;
 
 /**
- * Retired regions, and the clients that may not know yet. The regions' keys are revoked, so a
- * client rejects what it reads there, and its writes there do not matter; but a client on this host
- * may still map the file, and may have been stopped in the middle of a store, which can't be
- * revoked.
+ * Retired regions, and the clients that may not know of the retirement yet. The regions' keys are
+ * revoked, so a client rejects bytes that it READs there, and its WRITEs there do not matter. But a
+ * client on this host may still map the file, and may have been stopped in the middle of a store,
+ * which can't be revoked.
  *
- * <p>When every client that knew the region has said that it left, or is gone, and no stranger may
- * be in the middle of a WRITE, the file is unreachable and may become another region's. When that
- * takes too long, or more than a few regions wait, the file is removed and its space given back; a
- * late store then lands in pages that are never read. Safety depends on no clock (rule 10). One
- * thread.
+ * <p>The file becomes unreachable when every client that knew the region has reported that it left
+ * the region, or is gone, and no stranger may be in the middle of a WRITE. Then the file may be
+ * reused for another region. When that takes too long, or more than a few regions wait, the file is
+ * removed and its space given back; a late store then lands in pages that are never read. Safety
+ * depends on no clock (rule 10). One thread.
  */
 final class Departures implements AutoCloseable {
   private static final int WAITING_MAX = 2;
@@ -65,8 +65,9 @@ final class Departures implements AutoCloseable {
   }
 
   /**
-   * @param epoch of the first map without the region
-   * @param clients those that were connected then and had been sent a map with the region
+   * @param epoch the epoch of the first map without the region
+   * @param clients the clients that were connected at that time and had been sent a map with the
+   *     region
    */
   void add(Region region, long epoch, long untilNs, List<Client> clients) {
     assert waiting.isEmpty() || waiting.peekLast().epoch < epoch
@@ -75,7 +76,7 @@ final class Departures implements AutoCloseable {
     waiting.add(new Departure(region, epoch, untilNs, new ArrayList<>(clients), released));
   }
 
-  /** Notes that a client uses only what the map of this epoch names. */
+  /** Notes that a client uses only regions that the map of this epoch names. */
   void left(int client, long epoch) {
     for (Departure each : waiting) {
       if (each.epoch <= epoch) {
@@ -85,8 +86,8 @@ final class Departures implements AutoCloseable {
   }
 
   /**
-   * Notes that a client's connection has ended. If its stores can't be revoked it is a stranger
-   * now.
+   * Notes that a client's connection has ended. If its stores can't be revoked, the client now
+   * counts as a stranger.
    */
   void gone(int client) {
     left(client, Long.MAX_VALUE);
@@ -152,7 +153,8 @@ final class Departures implements AutoCloseable {
   }
 
   /**
-   * Number of regions that no longer wait: their space was given back, or their file is used again.
+   * Number of regions whose wait has ended: their space was given back, or their file is used
+   * again.
    */
   long regionsReleased() {
     return regionsReleased;
@@ -165,8 +167,9 @@ final class Departures implements AutoCloseable {
   }
 
   /**
-   * Names the clients that are waited for: {@code leaving.HEAD.INDEX.GENERATION.client.ID.pid}, the
-   * region's head, index and generation and the client's ID, with the client's process ID.
+   * Passes on the clients for which a region waits: {@code
+   * leaving.HEAD.INDEX.GENERATION.client.ID.pid}, the region's head, index and generation and the
+   * client's ID, with the client's process ID.
    */
   void describe(ObjLongConsumer<String> to) {
     for (Departure each : waiting) {

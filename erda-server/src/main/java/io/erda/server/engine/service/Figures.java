@@ -24,14 +24,17 @@ final class Figures {
     figures.put(name, value);
   }
 
-  /** Adds figures that do not always exist; the adder adds those that exist each time. */
+  /**
+   * Adds figures that do not always exist. At each reading the adder adds the figures that exist
+   * then.
+   */
   void addChanging(Consumer<Map<String, LongSupplier>> adder) {
     changing.add(adder);
   }
 
   /**
-   * Reads all figures and drops them. This loads the classes and libraries of the JDK that they
-   * need, which a server could not do later when it has no file descriptor left.
+   * Reads all figures and drops the values. This loads the classes and libraries of the JDK that
+   * the figures need, which is impossible later when the server has no file descriptor left.
    */
   void readAll() {
     for (LongSupplier each : all().values()) {

@@ -4,17 +4,19 @@ import io.erda.pmem.Creation;
 import io.erda.pmem.PersistentMemory;
 
 /**
- * The slow work on regions' files, for an implementation with threads: the server's thread has
- * requests to answer. The server's thread calls it, and it returns at once. It may also do the work
- * in the call, or not at all where a method says so.
+ * The slow work on the files of regions. An implementation with threads keeps this work out of the
+ * server's thread, which has requests to answer. The server's thread calls the methods, which
+ * return at once. An implementation may also do the work in the call, or omit it where a method
+ * allows that.
  */
 public interface FileWork {
-  /** The caller does all work, in steps. */
+  /** An implementation without threads: the caller does all work, in steps. */
   FileWork AT_ONCE = new FileWork() {};
 
   /**
-   * Does the steps of a creation in another thread. The server's thread steps the returned object
-   * as if it was the creation, which is done when {@link Creation#step} says so.
+   * Does the steps of a creation in another thread. The server's thread calls {@link Creation#step}
+   * of the returned object as if it was the creation; the creation is done when that returns the
+   * memory.
    */
   default Creation creating(Creation creation) {
     return creation;
@@ -26,14 +28,14 @@ public interface FileWork {
     memory.close();
   }
 
-  /** Whether a released memory still takes space. */
+  /** Whether a released memory still takes disk space. */
   default boolean releasing() {
     return false;
   }
 
   /**
-   * Is told at a low rate where each head appends, to prepare the pages ahead of it, which changes
-   * no byte.
+   * Receives, at a low rate, the place where each head appends, so that the pages ahead of it can
+   * be prepared. This changes no byte.
    */
   default void appending(int head, PersistentMemory memory, long place) {}
 }

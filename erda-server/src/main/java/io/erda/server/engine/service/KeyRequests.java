@@ -8,8 +8,8 @@ import io.erda.server.engine.store.StoreWriter;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Answers requests that name a key: to check whether its object is damaged, or to delete it without
- * space.
+ * Answers requests that name a key: RESOLVE checks whether its object is damaged, and ERASE deletes
+ * it without taking space in the log.
  */
 final class KeyRequests {
   private final StoreEngine engine;
@@ -74,7 +74,8 @@ final class KeyRequests {
   }
 
   /**
-   * Erases a key, after a put under way that may be of the same key; null when the store failed.
+   * Erases a key, after finishing a put under way that may be of the same key. Returns null when
+   * the store failed.
    */
   private StoreWriter.Erasure erase(MemorySegment in, long keyAt, int keyLength) {
     StoreWriter.Erasure erasure = failures.result(() -> writer.erase(in, keyAt, keyLength));

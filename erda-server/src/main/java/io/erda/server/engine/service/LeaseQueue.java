@@ -12,7 +12,8 @@ final class LeaseQueue {
    * A request; its message slot stays occupied.
    *
    * @param untilNs how long it waits for cleaning
-   * @param failures number of files that could not be made, among those begun before it came
+   * @param failures number of failed files up to which the request may have another one made: those
+   *     before it came, and the one that was being made then
    */
   record Waiting(
       Connection connection, int slot, int head, int bytesMin, long untilNs, long failures) {}

@@ -21,10 +21,13 @@ import java.util.function.LongSupplier;
 
 /**
  * The leases of the log's space: grants extents to clients, ends them, and makes requests wait when
- * there is no space. Every reservation begins and ends here. One thread.
+ * there is no space. Every reservation is begun and ended by this class. One thread.
  */
 final class Leases {
-  /** While too many bytes are leased, an extent without a publication for this long ends. */
+  /**
+   * While too many bytes are leased, an extent ends when it has had no publication for this many
+   * nanoseconds.
+   */
   private static final long SCARCE_IDLE_NS = 100_000_000L;
 
   /** The quota of a client or a user holds at least this many extents. */
@@ -178,9 +181,10 @@ final class Leases {
   }
 
   /**
-   * Why a client gets no more of the log, in words; null when it does. A client that holds nothing
-   * always gets room for one object. Before the client is refused, extents that it does not need,
-   * and those that the user's other clients have not used lately, are ended.
+   * Returns in words why a client gets no more space of the log; null when it gets space. A client
+   * without an extent always gets room for one object. Before the server refuses a client, it ends
+   * extents that the client does not need, and extents that other clients of the user have not used
+   * lately.
    */
   private String whyOverQuota(Connection connection, int head, int bytes) {
     Reservations own = connection.reservations;
@@ -299,7 +303,7 @@ final class Leases {
       ending.add(reservation);
       return;
     }
-    // The publications in it are finished first, which may fail.
+    // The publications in the extent are finished first, which may fail.
     if (!failures.any() && failures.attempt(() -> settle(reservation.extent)) && !failures.any()) {
       failures.attempt(() -> log.end(reservation.extent));
     }
@@ -320,8 +324,9 @@ final class Leases {
   }
 
   /**
-   * Ends every reservation in a region: unpublished objects there never will be published.
-   * Announced objects there are named by a word already, and are found by the words.
+   * Ends every reservation in a region. Unpublished objects in the region are never published from
+   * then on. A word already names each announced object in the region, so the cleaner finds these
+   * objects through the words.
    */
   void endIn(Region region) {
     publishing.finish(region);
@@ -355,7 +360,7 @@ final class Leases {
     }
   }
 
-  /** Ends what a client holds, and drops its waiting requests. */
+  /** Ends the reservations of a client, and drops its waiting requests. */
   void leave(Connection connection) {
     connection.reservations.takeAll().forEach(this::end);
     waiting.gone(connection);

@@ -6,8 +6,8 @@ import io.erda.protocol.Protocol;
  * The limits of one client, and of all clients of one user other than the server's own.
  *
  * @param connectionsPerUser clients at a time
- * @param leasedBytesPerClient bytes of the log in open extents; the log's own bound for leases
- *     without shortage also applies, but gives way when necessary
+ * @param leasedBytesPerClient bytes of the log in one client's open extents; the log bounds the
+ *     open extents of all clients too, but exceeds that bound for a client that needs one object
  * @param leasedBytesPerUser the same for a user; 0: half of the log
  * @param operationsPerClient requests that have come and are not answered
  * @param operationsPerUser the same for a user

@@ -1,7 +1,7 @@
 package io.erda.server.engine.service;
 
 /**
- * Names the connection of a client in this process that publishes in its own thread ({@link
+ * Names the connection of a client in this process that publishes in the client's thread ({@link
  * ServerCore#publishNow}). Used in the thread that takes the server's steps.
  */
 public final class LocalLine {

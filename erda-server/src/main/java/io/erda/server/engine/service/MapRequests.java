@@ -10,9 +10,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * Tells clients where tables and regions are. Tables and regions that could not be registered,
- * because the device's memory had no room, are left out: they are empty, and stay so until the
- * store is opened again.
+ * Answers MAP requests, by which clients learn the tables and regions. Tables and regions that
+ * could not be registered, because the device's memory had no room, are left out. They are empty,
+ * and stay empty until the store is opened again.
  */
 final class MapRequests {
   private final StoreEngine engine;

@@ -13,8 +13,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * One device that the store is served on: its listener and the memory registered with it. Borrows
- * the device, owns the rest.
+ * One device on which the store is served, with its listener and the memory that is registered with
+ * it. Borrows the device, owns the listener and the registrations.
  */
 final class Port implements AutoCloseable {
   final Device device;

@@ -9,9 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The devices that a store is served on, and the memory registered with them; and devices that it
- * is not served on, where clients of earlier servers may live. Borrows the devices, owns the ports.
- * One thread.
+ * The devices on which a store is served, and the memory that is registered with them. Also devices
+ * on which the store is not served, but on which clients of earlier servers may live. Borrows the
+ * devices, owns the ports. One thread.
  */
 final class Ports implements TableGrowth.Listener, AutoCloseable {
   private final List<Port> ports = new ArrayList<>();

@@ -24,17 +24,17 @@ import java.util.function.LongSupplier;
 
 /**
  * Collects the publications that arrive in one step, publishes them as one batch, and answers. One
- * thread. Allocates nothing, unless more are collected than ever before.
+ * thread. Allocates only when a batch is larger than all before it.
  *
  * <p>While a batch waits for a device ({@link Syncs}) the server goes on, and collects the next
- * one. Clients that were just answered may be about to send again, so the next batch waits for as
- * many requests as were answered, beside those that have come, for a part of the time that the
+ * batch. Clients that were just answered may send again soon. So the next batch waits for one more
+ * request for each request that was answered, but no longer than a part of the time that the
  * previous batch took.
  */
 final class Publishing {
   /**
-   * A batch of this size is published without waiting for more. While a batch is under way more are
-   * collected: as many as all clients may have sent.
+   * A batch of this size is published without waiting for more requests. While a batch is under way
+   * more requests are collected: as many as all clients may have sent.
    */
   private static final int BATCH_ENOUGH = 64;
 
@@ -138,22 +138,22 @@ final class Publishing {
 
   private boolean over;
 
-  // The request for a client in this process.
+  // The request of a client in this process that publishes without a message.
 
   private final PublishRequest now = new PublishRequest();
   private final PublishRequest[] nowBatch = {now};
   private final Runnable storing = this::publishStored;
   private final MemoryGuard faults = new MemoryGuard();
 
-  // Used when batches wait for a device.
+  // The following fields are used only when batches wait for a device.
 
   private long gatheringSinceNs;
   private long begunNs;
   private long lastTookNs;
 
   /**
-   * How many requests the next batch may get: those that came meanwhile, and one for each answered
-   * one.
+   * How many requests the next batch may get: those that came while the previous batch was under
+   * way, and one for each request that was answered.
    */
   private int expected;
 
@@ -211,7 +211,7 @@ final class Publishing {
 
   /**
    * Stores an object that a client of this process has built at its place, and publishes it now.
-   * Declines when other work is to be done first.
+   * Declines when other work must be done first.
    *
    * @return a constant of {@link LocalPublisher}
    */
@@ -246,7 +246,7 @@ final class Publishing {
       return LocalPublisher.FAILED;
     }
     if (now.result != Result.OK) {
-      // Nothing was done; the client sends a message instead and gets the reason.
+      // Nothing was done. The client sends a message instead, and the answer has the reason.
       reservation.nextPlace = before;
       return LocalPublisher.LATER;
     }
@@ -254,8 +254,9 @@ final class Publishing {
   }
 
   /**
-   * Stores the object, which no word names yet. Returns false when its memory is missing: the disk
-   * has no room for a page, or the file was shortened. A WRITE finds out which.
+   * Stores the object, which no word names yet. Returns false when a page of the region is missing,
+   * because the disk has no room for it or the file was shortened. The client's WRITE then finds
+   * out the reason.
    */
   private boolean store(Region region, long place, LocalPublisher.Built object) {
     try {
@@ -322,8 +323,8 @@ final class Publishing {
 
   /**
    * Goes on with the current batch, answers the finished requests, and begins the next batch.
-   * Returns how many requests were answered. When it throws nothing is left to be published, and
-   * the server ends.
+   * Returns how many requests were answered. An exception drops all requests that were not
+   * answered, and the server ends.
    */
   int publish() {
     int before = underWay.count - underWay.answered + collected.count;
@@ -356,8 +357,8 @@ final class Publishing {
   }
 
   /**
-   * Publishes all requests that arrived, and answers them; waits for the device if necessary. When
-   * it throws nothing is left to be published, and the server ends.
+   * Publishes all requests that arrived, and answers them; waits for the device if necessary. An
+   * exception drops all requests that were not answered, and the server ends.
    */
   void finish() {
     boolean finished = false;
@@ -450,7 +451,7 @@ final class Publishing {
     if (underWay.count == 0) {
       return;
     }
-    // After any failure the state of the store is not reliable.
+    // After a failure the state of the store is not reliable.
     if (failures.any() || !failures.attempt(advancing) || failures.any()) {
       fail();
       return;

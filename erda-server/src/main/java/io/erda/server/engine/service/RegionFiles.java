@@ -10,14 +10,18 @@ import io.erda.server.engine.store.StoreFailures;
 import java.util.function.IntSupplier;
 
 /**
- * The files of retired and of future regions: made ahead of need, given back when they are not
- * needed. Owns the departures. One thread, for which others do the slow work.
+ * The files of retired and of future regions. Files are made before they are needed, and given back
+ * when they are not needed any more. Owns the departures. One thread; {@link FileWork} does the
+ * slow work.
  */
 final class RegionFiles implements AutoCloseable {
-  /** Spare files are given back when nothing was leased for this long. */
+  /** Spare files are given back when no space was leased for this many nanoseconds. */
   private static final long SPARES_IDLE_NS = 10_000_000_000L;
 
-  /** After a file could not be made, no further spare file is tried for this long. */
+  /**
+   * After the making of a file failed, the server tries to make no further spare file for this many
+   * nanoseconds.
+   */
   private static final long PREPARE_AGAIN_NS = 1_000_000_000L;
 
   private static final long DISK_LOOK_NS = 1_000_000_000L;
@@ -83,12 +87,12 @@ final class RegionFiles implements AutoCloseable {
     return supply.making();
   }
 
-  /** Whether a file is being made or will be freed, or disk space for one. */
+  /** Whether a file is being made, or a file or disk space for one will be freed. */
   boolean comes() {
     return supply.making() || departures.waiting() > 0 || releasing || spaceCame;
   }
 
-  /** One step of making a file. */
+  /** Does one step of making a file. */
   int make() {
     failuresBefore = supply.failures();
     return failures.step(making);
@@ -168,7 +172,7 @@ final class RegionFiles implements AutoCloseable {
     releasing = true;
   }
 
-  /** Tells where each head appends, to prepare the pages ahead of it. */
+  /** Passes on the place where each head appends, so that the pages ahead of it are prepared. */
   void tellAppends() {
     for (int head = 0; head < linked.geometry().heads(); head++) {
       Region region = linked.appendRegion(head);

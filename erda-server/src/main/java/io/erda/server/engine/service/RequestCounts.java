@@ -72,7 +72,7 @@ final class RequestCounts {
   /**
    * Counts an answer.
    *
-   * @param flags of a PUBLISH; ignored for other types
+   * @param flags the flags of a PUBLISH request; not used for other types
    */
   void add(int type, int flags, int result) {
     counts[kind(type, flags) * RESULTS.length + result]++;

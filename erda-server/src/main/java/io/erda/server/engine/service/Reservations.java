@@ -12,9 +12,10 @@ import java.util.function.LongConsumer;
 import java.util.function.Predicate;
 
 /**
- * The open extents of one client. A client that asks for more than its share loses its oldest ones,
- * and leases again where it still writes. So a client can withhold no more than its share of bytes,
- * or, when objects are large, the two newest extents of each head. One thread.
+ * The open extents of one client. A client that requests more than its share loses its oldest
+ * extents, and leases again for the heads to which it still writes. So a client can withhold no
+ * more than its share of bytes, or, when objects are large, the two newest extents of each head.
+ * One thread.
  */
 final class Reservations {
   /** Open extents in the order in which they were granted. */
@@ -30,7 +31,7 @@ final class Reservations {
 
   /**
    * @param share of the client's user, which counts these extents
-   * @param revoke is given the key of each extent that ends
+   * @param revoke receives the key of each extent that ends
    */
   Reservations(int heads, UserShare share, LongConsumer revoke) {
     this.share = share;

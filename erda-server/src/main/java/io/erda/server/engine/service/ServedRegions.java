@@ -73,7 +73,7 @@ final class ServedRegions implements LinkListener {
     root.nextEpoch();
     ports.deregister(region);
     recordRetired(region);
-    // A client that was never sent a map with the region has never reached it.
+    // A client that was never sent a map with the region has never accessed the region.
     List<Departures.Client> clients =
         connections.all().stream()
             .filter(each -> each.mapEpoch >= linkedAt[region.slot()])

@@ -27,24 +27,32 @@ import java.util.function.UnaryOperator;
  * #doWork()} advances; it never blocks and reads only the clock that it was given. One thread. Owns
  * the engine and its listeners, borrows the devices.
  *
- * <p>Gets never come here: clients read one-sided (rule 9). Puts and deletes that arrive in one
- * step are published as one batch.
+ * <p>The server does not take part in gets: clients READ one-sided (rule 9). Puts and deletes that
+ * arrive in one step are published as one batch.
  */
 public final class ServerCore implements AutoCloseable {
   private static final long HOUSEKEEPING_NS = 1_000_000;
 
-  /** While clients keep the server busy, due housekeeping is done after this many steps. */
+  /** Housekeeping that is due waits for a step without work, but for this many steps at most. */
   private static final int PUT_OFF_MAX = 4;
 
   private static final long ACCEPT_NS = 50_000;
 
-  /** Housekeeping, such as ending idle reservations, runs at least this often. */
+  /**
+   * The longest sleep in nanoseconds. Housekeeping, such as ending idle reservations, runs at least
+   * this often.
+   */
   private static final long SLEEP_NS_MAX = 1_000_000_000L;
 
-  /** The same while a request waits for space, which other threads give back. */
+  /**
+   * The longest sleep in nanoseconds while a request waits for space, because other threads give
+   * back space.
+   */
   private static final long SLEEP_WAITED_FOR_NS_MAX = 1_000_000;
 
-  /** Steps of a cleaning while no client has requests. */
+  /**
+   * The number of cleaning steps that one step of the server takes while no client has requests.
+   */
   private static final int CLEANER_STEPS = 64;
 
   /** An idle server checks for requests after cleaning for this long, at the end of a step. */
@@ -229,8 +237,8 @@ public final class ServerCore implements AutoCloseable {
   }
 
   /**
-   * The current figures, by name, as {@code stats} shows them; null when they can't be read because
-   * of a memory fault.
+   * Returns the current figures, by name, as {@code stats} shows them; null when a memory fault
+   * prevented reading them.
    */
   public Map<String, Long> figures() {
     Map<String, Long> values = faults.find(figures, Figures::values);
@@ -240,7 +248,7 @@ public final class ServerCore implements AutoCloseable {
     return values;
   }
 
-  /** Loads the classes that the added figures need. Called before anything is served. */
+  /** Loads the classes that the added figures need. Called before the store is served. */
   public void prepareFigures() {
     figures.readAll();
   }
@@ -251,20 +259,20 @@ public final class ServerCore implements AutoCloseable {
   }
 
   /**
-   * Whether storing to a file of the store found no room. Then puts and deletes are refused, and
-   * nothing is stored, until the store is opened again: see {@link #hasRoomAgain}.
+   * Whether a store to a file of the store found no room. Then puts and deletes are refused, and no
+   * byte is stored, until the store is opened again: see {@link #hasRoomAgain}.
    */
   public boolean isFull() {
     return failures.isFull();
   }
 
-  /** Whether the full file system has room again. Asks the file system. */
+  /** Whether the full file system has room again. Makes a system call. */
   public boolean hasRoomAgain() {
     return failures.hasRoomAgain();
   }
 
   /**
-   * Ends every connection of a store that is full, so that nothing is stored in it while it is
+   * Ends every connection of a store that is full, so that no client stores in it while it is
    * opened again. Clients that connect later are served as before.
    */
   public void endConnections() {
@@ -273,22 +281,23 @@ public final class ServerCore implements AutoCloseable {
   }
 
   /**
-   * Deregisters all memory from the devices, because another core will serve the store on them. The
-   * listeners belong to that core from now on.
+   * Deregisters all memory from the devices, because another {@code ServerCore} will serve the
+   * store on them. The other {@code ServerCore} owns the listeners from now on.
    */
   public void releasePorts() {
     ports.release();
   }
 
   /**
-   * Closes only the engine, because another core serves the store with the devices and listeners.
+   * Closes only the engine, because another {@code ServerCore} serves the store with the devices
+   * and listeners.
    */
   public void giveWay() {
     files.close();
     writer.close();
   }
 
-  /** Takes one step. Returns 0 when there was nothing to do. */
+  /** Takes one step. Returns 0 when there was no work. */
   public int doWork() {
     try {
       int work = faults.step(this, ServerCore::step);
@@ -327,9 +336,9 @@ public final class ServerCore implements AutoCloseable {
   }
 
   /**
-   * Notes which answers have been sent, without a whole step.
+   * Notes which answers have been sent, without taking a whole step.
    *
-   * @return how many requests have come meanwhile, which need a step
+   * @return how many requests have come, which need a step
    */
   public long noteAnswered() {
     long before = requests.count();
@@ -339,12 +348,15 @@ public final class ServerCore implements AutoCloseable {
     return requests.count() - before;
   }
 
-  /** Handles a memory fault: a client took its memory away, or a file of the store failed. */
+  /**
+   * Handles a memory fault: a client has shortened its shared file, or a file of the store failed.
+   */
   private void onFault(MemoryFault fault) {
     if (connections.giveUpWhoseMemoryIsLost()) {
       return;
     }
-    // Pages of a connection that is given up may be accessible again by now.
+    // A fault of a connection that is given up may have passed, so that its pages are accessible
+    // again.
     if (failures.isAnyShortened() || !connections.isAnyGone()) {
       failures.becauseOf(fault);
     }
@@ -364,7 +376,8 @@ public final class ServerCore implements AutoCloseable {
     work += decideAnnounced(nowNs);
     work += failures.any() ? 0 : failures.step(growing);
     connections.closeGone();
-    // A client that was just answered may need this core.
+    // A client that was just answered may need this processor core, so housekeeping waits for an
+    // idle step.
     if (nowNs >= nextHousekeepingNs && (work == 0 || ++putOff == PUT_OFF_MAX)) {
       putOff = 0;
       nextHousekeepingNs = nowNs + HOUSEKEEPING_NS;
@@ -387,7 +400,7 @@ public final class ServerCore implements AutoCloseable {
     publishing.finish();
   }
 
-  /** Decides announced puts, and takes up requests that waited for them. */
+  /** Decides announced puts, and tries the requests again that waited for them. */
   private int decideAnnounced(long nowNs) {
     AnnouncedWords announced = writer.announced();
     if (announced == null || failures.any()) {
@@ -420,7 +433,7 @@ public final class ServerCore implements AutoCloseable {
   /** Cleans; requests that wait for space are tried again when there may be some. */
   private int cleanAndAnswer() {
     if (failures.any()) {
-      // No further cleaning is done, so no request may wait for one.
+      // No further cleaning is done, so no request may wait for cleaning.
       cleaner.giveUpAsked();
       return leases.answerWaiting();
     }
@@ -448,7 +461,7 @@ public final class ServerCore implements AutoCloseable {
     return work;
   }
 
-  /** Whether there is work to do even without requests of clients. */
+  /** Whether there is work even without requests of clients. */
   public boolean hasMore() {
     return publishing.gathers()
         || files.making()
@@ -457,7 +470,10 @@ public final class ServerCore implements AutoCloseable {
         || writer.growth().working();
   }
 
-  /** How long to sleep at most while no client sends anything, nanoseconds; 0: not at all. */
+  /**
+   * Returns the longest time in nanoseconds that the thread may sleep while no client sends a
+   * message; 0 when it must not sleep.
+   */
   public long sleepNsMax() {
     if (publishing.gathers()) {
       return 0;
@@ -493,8 +509,8 @@ public final class ServerCore implements AutoCloseable {
   }
 
   /**
-   * Closes the store and leaves the connections as the end of the process would: if the device
-   * allows it, clients go on reading.
+   * Closes the store, and leaves the connections as the end of the process would leave them. If the
+   * device allows it, clients go on reading.
    */
   public void leave() {
     try {
@@ -506,7 +522,8 @@ public final class ServerCore implements AutoCloseable {
   }
 
   /**
-   * Releases what a server held whose process counts as ended: no work that was under way goes on.
+   * Releases the resources of a server whose process counts as ended. Work that was under way does
+   * not go on.
    */
   public void abandon() {
     publishing.forget();
@@ -514,9 +531,9 @@ public final class ServerCore implements AutoCloseable {
   }
 
   /**
-   * Ends after a step was cut short by an unknown error: work under way is dropped, and closing
-   * stores nothing. The next opening recovers as after a kill, which may happen in the middle of
-   * any step.
+   * Ends the server after an unknown error cut a step short. Work under way is dropped, and closing
+   * stores nothing. The next opening recovers as after a kill, which may also happen in the middle
+   * of any step.
    */
   public void breakOff() {
     engine.abandon();

@@ -163,8 +163,8 @@ final class ServerFigures {
   }
 
   /**
-   * Adds the live share of each region, once it is known; the clients that have not left a retired
-   * region; and why puts are refused.
+   * Adds the figures that do not always exist: the live share of each region, once it is known; the
+   * clients that have not left a retired region; and the reason why puts are refused.
    */
   private void addChanging(Map<String, LongSupplier> all) {
     List<Region> regions = engine.log().regions();
@@ -188,7 +188,7 @@ final class ServerFigures {
     return size < 0 ? -1 : 100 * size / tables.buckets();
   }
 
-  /** A property of the region that is being cleaned, or −1. */
+  /** Returns a property of the region that is being cleaned; −1 when none is. */
   private long victim(ToLongFunction<Region> what) {
     Region victim = cleaner.victim();
     return victim == null ? -1 : what.applyAsLong(victim);

@@ -7,7 +7,7 @@ import io.erda.server.engine.files.TableGrowthOptions;
  * How a server serves its clients: limits, polling, cleaning, and how its table grows.
  *
  * @param connectionsMax clients at a time
- * @param reservationIdleNs after this long without a publication an extent is ended
+ * @param reservationIdleNs the time without a publication after which an extent is ended
  * @param extentBytesMax the longest extent, bytes
  * @param pollingNs how long the server polls after its last work before it sleeps; told to clients
  *     as a hint

@@ -25,7 +25,8 @@ final class SpaceRefusals {
   /**
    * Notes that a client's request is refused for lack of space.
    *
-   * @param full what is full: LOG, TABLE or DISK; FILE when a file may not be as large as a region
+   * @param full the full resource: LOG, TABLE or DISK; FILE when a file may not be as large as a
+   *     region
    */
   void add(String full, Connection connection, int head, long bytes) {
     count++;
@@ -42,7 +43,7 @@ final class SpaceRefusals {
    * Notes and answers that a client's request is refused because the client or its user has reached
    * a quota.
    *
-   * @param head −1 when it asks for no space, {@code bytes} is 0 then
+   * @param head −1 when the request is not for space; then {@code bytes} is 0
    * @param why in words
    */
   void addOverQuota(Connection connection, int slot, int type, int head, long bytes, String why) {

@@ -1,7 +1,7 @@
 package io.erda.server.engine.service;
 
 /**
- * The resources that all clients of one user hold, and the user's limits. Connections and their
+ * The resources of all clients of one user, and the user's limits. Connections and their
  * reservations maintain the counts. One thread.
  */
 final class UserShare {

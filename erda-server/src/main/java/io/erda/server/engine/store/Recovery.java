@@ -16,12 +16,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Scans between the water marks: a valid object is committed if its key's word is pending and names
- * exactly this place. Then closes the marks, so that a late store of a dead or stopped writer lands
- * where nothing is handed out any more. May be interrupted and repeated at every step.
+ * Scans the log between the water marks. A valid object is committed if its key's word is pending
+ * and names exactly the object's place. Then the marks are closed, so that a late store of a dead
+ * or stopped writer lands in space that is never handed out again. Recovery may be interrupted and
+ * repeated at every step.
  *
- * <p>Readers of an earlier incarnation may read on meanwhile, so what they see must be as durable
- * as while that server lived: a word is durable, at least as pending, before it is committed.
+ * <p>Readers of an earlier incarnation may go on reading during recovery, so the versions that they
+ * see must be as durable as while that server lived: a word is durable, at least as pending, before
+ * it is committed.
  */
 final class Recovery {
   private final Tables tables;
@@ -37,9 +39,9 @@ final class Recovery {
   }
 
   /**
-   * Decides what was published and not acknowledged.
+   * Decides the versions that were published and not acknowledged.
    *
-   * @param openingNotes for the user, about what was done before
+   * @param openingNotes notes for the user about earlier steps of the opening
    * @param stopped the verdict of the record of the last stop
    */
   RecoveryReport run(List<String> openingNotes, StopRecord.Verdict stopped) {
@@ -52,8 +54,8 @@ final class Recovery {
             counts[1]++;
           }
         });
-    // Neither words that are served from now on, nor words below the marks, may fall back to
-    // pending after a later power failure.
+    // After a later power failure no word that is served from now on, and no word whose object lies
+    // below the marks, may be pending again.
     tables.drain();
     log.closeMarks();
     List<String> notes = new ArrayList<>(openingNotes);
@@ -101,8 +103,8 @@ final class Recovery {
   }
 
   /**
-   * Lengths are bounded by what the scan found whole: a stopped writer may still store into these
-   * bytes.
+   * The lengths are bounded by the length of the object that the scan found whole, because a
+   * stopped writer may still store into these bytes.
    */
   private boolean commitIfPending(Region region, int offset, long place, int bytes) {
     MemorySegment memory = region.memory().segment();

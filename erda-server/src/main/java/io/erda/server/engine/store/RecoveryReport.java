@@ -3,14 +3,14 @@ package io.erda.server.engine.store;
 import java.util.List;
 
 /**
- * What opening a store found and did.
+ * The findings and actions of a recovery.
  *
- * @param bytesScanned between the water marks
- * @param objectsSeen whole objects there
+ * @param bytesScanned bytes between the water marks
+ * @param objectsSeen whole objects between the water marks
  * @param committed pending versions that were whole and were committed
  * @param cleaning whether a cleaning was under way, with space set aside for its copies
  * @param resizing whether the table was being doubled or halved
- * @param notes one line each: what was dropped or finished
+ * @param notes one line for each thing that was dropped or finished
  */
 public record RecoveryReport(
     long bytesScanned,

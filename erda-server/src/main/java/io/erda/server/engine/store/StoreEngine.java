@@ -94,8 +94,8 @@ public final class StoreEngine implements AutoCloseable {
   }
 
   /**
-   * Checks a key's entry on behalf of a reader that found an invalid object: only the server
-   * declares damage.
+   * Checks a key's entry for a reader that found an invalid object, because only the server decides
+   * that an object is damaged.
    */
   public Resolution resolve(MemorySegment memory, long keyAt, int keyLength) {
     long keyWord = keyWord(memory, keyAt, keyLength);
@@ -114,12 +114,12 @@ public final class StoreEngine implements AutoCloseable {
     return tables.find(keyWord, objects.withKey(keyWord, memory, keyAt, keyLength));
   }
 
-  /** Begins a new incarnation: what readers of an earlier server know is invalid from now on. */
+  /** Begins a new incarnation. From now on the maps of readers of an earlier server are invalid. */
   public void beginIncarnation() {
     root.beginIncarnation(directory.boot());
   }
 
-  /** The verdict of the record of the last stop, from when the store was opened. */
+  /** Returns the verdict on the record of the last stop, as it was when the store was opened. */
   public StopRecord.Verdict stopped() {
     return stopped;
   }
@@ -132,7 +132,10 @@ public final class StoreEngine implements AutoCloseable {
     return promise;
   }
 
-  /** Whether a put waits until a device has written its data: {@code Syncs} may wait instead. */
+  /**
+   * Whether a put waits until a device has written its data. Then {@code Syncs} may wait in other
+   * threads.
+   */
   public boolean waitsForDevice() {
     return tables.memory().drainWaitsForDevice();
   }
@@ -165,7 +168,10 @@ public final class StoreEngine implements AutoCloseable {
     return root;
   }
 
-  /** Removes files that are not needed any more, and remembers those that could not be removed. */
+  /**
+   * Returns the object that removes files that are no longer needed, and remembers those that could
+   * not be removed.
+   */
   public Leftovers leftovers() {
     return leftovers;
   }
@@ -204,22 +210,21 @@ public final class StoreEngine implements AutoCloseable {
     return files;
   }
 
-  /** Makes closing store nothing: the next opening recovers as after a kill. */
+  /** Makes {@link #close} store nothing, so that the next opening recovers as after a kill. */
   public void abandon() {
     abandoned = true;
   }
 
   /**
-   * As {@link #abandon}, but closing drains the device once more, and throws if that fails, so that
-   * the caller learns of it.
+   * As {@link #abandon}, but {@link #close} drains the device once more, and throws if that fails.
    */
   void becomeFailed() {
     failed = true;
   }
 
   /**
-   * Makes closing leave no record of a clean stop, for a store some of whose files have lost their
-   * names: the record would apply to the files that have the names now.
+   * Makes {@link #close} write no record of a clean stop. This is for a store some of whose files
+   * have lost their names, because the record would apply to the files that have these names now.
    */
   public void leaveNoRecord() {
     recorded = false;
@@ -289,7 +294,7 @@ public final class StoreEngine implements AutoCloseable {
     try {
       StopRecord.write(directory, superblock.now(), root.incarnation());
     } catch (IOException e) {
-      // The disk is full, or failed.
+      // The disk is full or has failed.
       leftovers.undone(
           FileErrors.inWords(e)
               + ": the record of this stop could not be written, so that the next start recovers as"

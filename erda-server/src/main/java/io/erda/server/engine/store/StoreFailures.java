@@ -19,13 +19,13 @@ import java.util.function.Supplier;
  * durable, or a file is damaged, so the store takes no more puts and deletes until it is opened
  * again. Reads go on. One thread.
  *
- * <p>All work on the files runs through this class, which decides what a failure is: {@link
- * UncheckedIOException}, a word of the table that was never stored, and {@link MemoryFault}: a file
- * of the store was shortened, or a page of it can't be read. Any other error is thrown on, and ends
- * the server.
+ * <p>All work on the files runs through this class, which decides which exceptions are failures: an
+ * {@link UncheckedIOException}; a word of the table that the store never stores; and a {@link
+ * MemoryFault}, when a file of the store was shortened, or a page of it can't be read. Any other
+ * error is rethrown, and ends the server.
  *
  * <p>A lack of room ({@link NoRoomToStoreException}) is a temporary failure: until there is room,
- * requests that change something are refused as on a full disk.
+ * requests that change the store are refused as on a full disk.
  */
 public final class StoreFailures {
   /** Is told, in the server's thread, when the store takes no more puts and deletes. */
@@ -45,7 +45,7 @@ public final class StoreFailures {
   private final Listener listener;
   private String reason;
 
-  /** The lack of room, if nothing else failed; else null. */
+  /** The lack of room, if it is the only failure; otherwise null. */
   private NoRoomToStoreException full;
 
   public StoreFailures(StoreEngine engine, Listener listener) {
@@ -105,19 +105,19 @@ public final class StoreFailures {
   }
 
   /**
-   * Whether the full file system has room again: then the store can be opened again, as after a
+   * Whether the full file system has room again, so that the store can be opened again, as after a
    * kill.
    */
   public boolean hasRoomAgain() {
     return full != null && full.isOver();
   }
 
-  /** Whether anything failed: the store takes no more puts and deletes. */
+  /** Whether there was a failure, so that the store takes no more puts and deletes. */
   public boolean any() {
     return reason != null;
   }
 
-  /** Null while the store takes puts. */
+  /** Returns the reason why the store takes no more puts; null while it takes puts. */
   public String reason() {
     return reason;
   }
@@ -130,7 +130,7 @@ public final class StoreFailures {
     }
     if (failure instanceof UncheckedIOException e
         && e.getCause() instanceof OutOfSpaceException full) {
-      // Making a name can also need room.
+      // Giving a file a name can need room in the file system, too.
       becomeFull(
           new NoRoomToStoreException(
               new OutOfSpaceException(FileErrors.inWords(e), full), this::hasRoom));
@@ -149,8 +149,8 @@ public final class StoreFailures {
   }
 
   /**
-   * Makes the store read-only because its files, which are sound, are not found by their path any
-   * more: a later opening would not find what is acknowledged from now on.
+   * Makes the store read-only because its files, which are sound, are no longer found by their
+   * path. A later opening would not find puts that are acknowledged from now on.
    *
    * @param why in words for a user
    */
@@ -173,8 +173,8 @@ public final class StoreFailures {
   }
 
   /**
-   * Notes that work on the store was cut short by a lack of room, as a kill would have done.
-   * Nothing is stored from now on until there is room, and the store is opened again.
+   * Notes that a lack of room cut work on the store short, as a kill could have done. From now on
+   * nothing is stored. When there is room the store is opened again.
    */
   private void becomeFull(NoRoomToStoreException e) {
     engine.abandon();
@@ -186,15 +186,18 @@ public final class StoreFailures {
   }
 
   /**
-   * Data that the work should have made durable may be lost, whatever a later drain reports, and
-   * the work was cut short.
+   * Handles the failure of a file. Data that the work should have made durable may be lost, even if
+   * a later drain succeeds, and the work was cut short.
    */
   private String failedFile(UncheckedIOException e) {
     engine.becomeFailed();
     return FileErrors.inWords(e);
   }
 
-  /** The table is in a state that the store never produced, so there is no clean stop to record. */
+  /**
+   * Handles a table in a state that the store never produces. No record of a clean stop is written
+   * for it.
+   */
   private String damagedTable(DamagedTableException e) {
     engine.abandon();
     return "the hash table was damaged while it was in use: " + e.getMessage();
@@ -217,7 +220,7 @@ public final class StoreFailures {
     return null;
   }
 
-  /** The fault may have cut work on the store short at any point. */
+  /** Handles a memory fault, which may have cut work on the store short at any point. */
   private String lostMemory(MemoryFault e) {
     engine.abandon();
     String shortened = shortened();
@@ -235,7 +238,7 @@ public final class StoreFailures {
     try {
       return file.file() == null ? Long.MAX_VALUE : file.fileBytes();
     } catch (IOException e) {
-      // The length of a file without a name has not changed.
+      // The file has no name any more, so nobody can have shortened it by its name.
       return Long.MAX_VALUE;
     }
   }

@@ -50,9 +50,10 @@ public final class StoreOpening {
    * Opens the store of a directory, or creates it there when the directory is empty. The caller
    * holds the directory's lock.
    *
-   * @param create how to create it; ignored for an existing store; null: it must exist
-   * @param wanted what puts must survive from now on; null: what the store has promised so far, or
-   *     more if the directory offers it at no cost
+   * @param create the geometry of a new store; ignored for an existing store; null: the store must
+   *     exist
+   * @param wanted the failures that puts must survive from now on; null: the present promise of the
+   *     store, or a stronger one if the directory offers it at no cost
    * @throws ErdaException.Unusable when the directory is not a store of this version
    * @throws ErdaException.Damaged when its structures are damaged, or differ from those at the last
    *     clean stop
@@ -64,8 +65,8 @@ public final class StoreOpening {
   }
 
   /**
-   * The same, and fulfils the wishes for an existing store. REQUIRES: {@link StoreWishes#require}
-   * did not throw.
+   * Opens or creates a store as the method above, and fulfils the wishes for an existing store.
+   * REQUIRES: {@link StoreWishes#require} did not throw.
    */
   public static StoreEngine open(
       MemoryDirectory directory,
@@ -119,7 +120,7 @@ public final class StoreOpening {
     }
   }
 
-  /** Opens a store whose files are all durable, which later stores rely on. */
+  /** Opens an existing store. All its files are durable, which later stores depend on. */
   private static StoreEngine openExisting(
       MemoryDirectory ofStore,
       StopRecord.Verdict stopped,
@@ -178,8 +179,9 @@ public final class StoreOpening {
 
   /**
    * Compares the store with its record of a clean stop, before anything is stored, even the
-   * promise: a refused opening has changed nothing. A store that differs is never served, because a
-   * key may be lost, or old. Leaves no memory of the directory open.
+   * promise, so that a refused opening has changed nothing. A store that differs from its record is
+   * never served, because a key may be lost, or have an old value. Leaves no memory of the
+   * directory open.
    */
   private static StopRecord.Verdict checkStopRecord(MemoryDirectory directory, boolean looking)
       throws IOException {
@@ -219,10 +221,10 @@ public final class StoreOpening {
   }
 
   /**
-   * Removes tables that the superblock does not name: one that was being created, or one that was
-   * replaced. Both copies of the superblock must agree first, because the older one may name them.
-   * All entries of such a table are also elsewhere; otherwise the superblock is not this store's
-   * newest, and the opening fails.
+   * Removes tables that the superblock does not name: a table that was being created, or one that
+   * was replaced. Both copies of the superblock must agree before that, because the older copy may
+   * name such a table. All entries of such a table are also in another table; otherwise the
+   * superblock is not the newest of this store, and the opening fails.
    */
   private static Superblock removeOldTables(
       MemoryDirectory directory,
@@ -251,7 +253,8 @@ public final class StoreOpening {
             table + " holds entries, and " + StoreFiles.SUPERBLOCK + " does not name it");
       }
     } catch (NotAMemoryException e) {
-      // The file is too short to be opened, because a kill interrupted its creation.
+      // The file is too short to be opened as a table, because a kill interrupted its creation. It
+      // is removed like the others.
     }
   }
 

@@ -4,6 +4,6 @@
  * with everything that changes it, and what is left of it when memory or a file fails.
  *
  * <p>Read {@code StoreOpening} first, then {@code Recovery}: each of their steps may be interrupted
- * and repeated, which {@code EngineCrashTest} tries at every store.
+ * and repeated. {@code EngineCrashTest} tries a crash at every store.
  */
 package io.erda.server.engine.store;

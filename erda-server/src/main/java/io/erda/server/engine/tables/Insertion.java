@@ -5,7 +5,10 @@ import io.erda.hashtable.HashTable;
 import io.erda.hashtable.VersionWord;
 import io.erda.protocol.Result;
 
-/** Makes entries for keys that have none, and room for them. One thread. Allocates nothing. */
+/**
+ * Makes entries for keys that have none, and makes room for these entries. One thread. Allocates
+ * nothing.
+ */
 public final class Insertion {
   private final Tables tables;
   private final TableGrowth growth;
@@ -30,7 +33,8 @@ public final class Insertion {
   }
 
   /**
-   * Takes a step towards room. Returns false when nothing can be done: {@link #refusal} tells why.
+   * Takes a step to make room. Returns false when no step is possible; {@link #refusal} has the
+   * reason.
    */
   public boolean makeRoom(long keyWord) {
     return growth.makeRoom(keyWord);
@@ -47,7 +51,7 @@ public final class Insertion {
     return growth.makesRoom() || growth.waitsForLive() ? Result.NOT_NOW : Result.TABLE_FULL;
   }
 
-  /** The text for a {@link #refusal}; empty when the result says all. */
+  /** Returns the text for a {@link #refusal}; empty when the result needs none. */
   public String reason(int refusal) {
     return switch (refusal) {
       case Result.DISK_FULL -> growth.whyPutOff();
@@ -65,7 +69,7 @@ public final class Insertion {
 
   /**
    * Empties the first entry of a neighbourhood whose key was deleted, which leaves the key absent.
-   * A tombstone whose object is not whole stays: it may be damage.
+   * An entry whose object is not whole stays, because the object may be damaged.
    */
   private boolean dropTombstone(long keyWord) {
     Tables.Generation into = tables.next() == null ? tables.current() : tables.next();

@@ -8,8 +8,8 @@ import io.erda.hashtable.VersionWord;
  *
  * <p>A pending word names a version that was not acknowledged. It is <em>live</em> as long as its
  * put is under way: only that put decides it, and all other code leaves it unchanged. When its put
- * is gone, because the server died or the put failed, the first operation that finds the word rolls
- * it back; recovery has committed the words whose objects are whole.
+ * no longer exists, because the server died or the put failed, the first operation that finds the
+ * word rolls it back. Recovery has committed the words whose objects are whole.
  *
  * <p>Only this class knows which words are live. A put is pending only within one batch, so a count
  * is enough: while it is not 0, every pending word may be live. For puts that announce first,
@@ -52,8 +52,8 @@ public final class PendingWords implements Decisions {
   }
 
   /**
-   * The word that a put stores over another one. If that is pending the same store rolls it back.
-   * REQUIRES: it is not live.
+   * The word that a put stores over another one. When the other word is pending, storing the new
+   * one also rolls it back. REQUIRES: the other word is not live.
    */
   public long over(long word, int offset) {
     assert !isLive(word) : "its put decides it: " + VersionWord.toString(word);
@@ -62,7 +62,8 @@ public final class PendingWords implements Decisions {
   }
 
   /**
-   * Notes that a put has stored the word of {@link #first} or {@link #over}, and commits it later.
+   * Notes that a put has stored the word of {@link #first} or {@link #over}, and will commit it
+   * later.
    */
   public void stored() {
     live += pendingFirst ? 1 : 0;

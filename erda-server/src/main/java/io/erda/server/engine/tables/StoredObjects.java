@@ -95,8 +95,8 @@ public final class StoredObjects implements KeyProbe {
   }
 
   /**
-   * Length of the object at an offset, without padding. REQUIRES: it is whole, and whole objects of
-   * this store do not change.
+   * Returns the length of the object at an offset, without padding. REQUIRES: the object is whole,
+   * and whole objects of this store do not change.
    */
   public int bytes(int head, int offset) {
     MemorySegment memory = log.region(head, offset).memory().segment();

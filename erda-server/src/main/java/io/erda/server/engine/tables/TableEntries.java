@@ -27,7 +27,7 @@ public final class TableEntries implements Entries {
 
   @Override
   public long sweep(long cursor, int count, Visitor visitor) {
-    // With no bits to test every entry is shown.
+    // With an empty mask the sweep shows every entry.
     return sweep(cursor, count, 0, 0, visitor);
   }
 

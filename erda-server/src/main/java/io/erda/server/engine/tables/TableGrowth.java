@@ -42,12 +42,12 @@ import java.util.ArrayDeque;
  * under way, and moving begins at slot 0 again, skipping entries that are MOVED.
  *
  * <p>When there is no room for the file, or the table has the largest allowed size, the resizing is
- * postponed: insertions without room are refused as full, all else goes on, and the resizing is
- * tried again.
+ * postponed: insertions without room are refused because the table is full, all other operations go
+ * on, and the resizing is tried again later.
  *
- * <p><b>A halving that turns around.</b> In half the buckets two neighbourhoods become one. At the
- * load at which a halving begins chance never fills it, but keys chosen by their hashes can. Then
- * the moved entries go back, by the same steps in the other direction:
+ * <p><b>A halving that turns around.</b> With half the buckets two neighbourhoods become one. At
+ * the load at which a halving begins random keys never fill it, but keys that were chosen by their
+ * hashes can. Then the moved entries are moved back, by the same steps in the other direction:
  *
  * <pre>
  *   4a  the resizing is forgotten: nothing is MOVED     see {@link Resizing#forget}
@@ -55,8 +55,8 @@ import java.util.ArrayDeque;
  *   4c  epoch + 1                                       from now on insertions go to the large table
  * </pre>
  *
- * and on with 4. No smaller table is tried again before the next opening, or before the table has
- * doubled.
+ * The resizing goes on with step 4. No smaller table is tried again before the next opening, or
+ * before the table has doubled.
  */
 public final class TableGrowth {
   private static final long UNKNOWN = Long.MIN_VALUE;
@@ -68,8 +68,8 @@ public final class TableGrowth {
   private static final int SLOTS_PER_ENTRY = 2;
 
   /**
-   * When an insertion fails at less than this load, more keys than chance allows have equal hashes:
-   * doubling would not help.
+   * When an insertion fails at a lower load than this, too many keys have equal hashes to be
+   * random, and doubling would not help.
    */
   private static final int SLOTS_PER_ENTRY_MAX = 8;
 
@@ -77,8 +77,9 @@ public final class TableGrowth {
   private static final int STRETCHES_AT_ONCE = 64;
 
   /**
-   * Steps of the new file's creation that insertions without room may take between two steps of the
-   * server: a file of many GiB must not delay other requests. Most tables take fewer.
+   * The most steps of a new file's creation that insertions without room take between two steps of
+   * the server, so that a file of many GiB does not delay other requests. Most tables take fewer
+   * steps.
    */
   static final int CREATION_STEPS_AT_ONCE = 64;
 
@@ -94,7 +95,7 @@ public final class TableGrowth {
   /** How many bytes of a removed table one step gives back. */
   private static final long DISCARD_BYTES = 1 << 20;
 
-  /** Is told which tables can be read. */
+  /** Receives the changes of the tables that can be read. */
   public interface Listener {
     /** For a table that nobody reads. */
     Listener NONE = new Listener() {};
@@ -112,7 +113,7 @@ public final class TableGrowth {
   private final Decisions decisions;
   private final TombstoneSweep sweep;
 
-  /** Removes tables that the superblock does not name. */
+  /** Removes the files of tables that the superblock does not name. */
   private final Leftovers leftovers;
 
   private final SuperblockFile superblock;
@@ -130,7 +131,7 @@ public final class TableGrowth {
   /** Whether a halving has found no room and is being undone. */
   private boolean turning;
 
-  /** A halving to this number of buckets has found no room. */
+  /** The number of buckets to which a halving has found no room. */
   private long tooFewBuckets;
 
   /** Steps of a creation or of turning around that insertions took since {@link #doWork}. */
@@ -138,14 +139,17 @@ public final class TableGrowth {
 
   private long nowNs;
 
-  /** The last attempt found no room; the next one is at {@link #retryNs}. */
+  /** Whether the last attempt found no room; the next attempt is at {@link #retryNs}. */
   private boolean putOff;
 
   private String whyPutOff = "";
 
   private long retryNs;
 
-  /** How long a stuck resizing waits: longer each time, because damaged entries never recover. */
+  /**
+   * How long a stuck resizing waits before it tries again. It waits longer each time, because
+   * damaged entries never recover.
+   */
   private long stuckNs = STUCK_NS_MIN;
 
   /** Whether this pass over the old table left an entry because its word is live. */
@@ -243,7 +247,8 @@ public final class TableGrowth {
   }
 
   /**
-   * Whether a new table's file is being made, or a halving turns around: then there will be room.
+   * Whether a new table's file is being made, or a halving turns around, so that there will be
+   * room.
    */
   boolean makesRoom() {
     return creation != null || turning;
@@ -255,7 +260,7 @@ public final class TableGrowth {
     return resizing != null && resizing.stuck() && stuckAtLive && decisions.anyLive();
   }
 
-  /** Whether the table can't grow for lack of disk space: {@link #whyPutOff} says more. */
+  /** Whether the table can't grow for lack of disk space; {@link #whyPutOff} has the details. */
   boolean diskFull() {
     return putOff;
   }
@@ -266,7 +271,7 @@ public final class TableGrowth {
   }
 
   /**
-   * Takes one step. Returns 0 when there is nothing to do now.
+   * Takes one step. Returns 0 when there is no work now.
    *
    * @throws UncheckedIOException when the files of the store failed
    */
@@ -287,7 +292,7 @@ public final class TableGrowth {
     if (putOff && nowNs - retryNs >= 0) {
       putOff = false;
     }
-    // A table full of deleted keys need not be doubled.
+    // The sweep comes first, because a table full of deleted keys need not be doubled.
     int swept = sweep.doWork();
     if (swept > 0) {
       return work + swept;
@@ -311,7 +316,7 @@ public final class TableGrowth {
    */
   public boolean makeRoom(long keyWord) {
     if (creation != null && createdBuckets < tables.buckets()) {
-      // A smaller table has no more room.
+      // The file that is being made is for a smaller table, which has no more room.
       giveUpCreation();
       tooFewBuckets = createdBuckets;
     }
@@ -322,7 +327,7 @@ public final class TableGrowth {
       stepsForInsertions++;
       create();
       if (tables.resizing() != null) {
-        // A small table is then emptied before anything more is inserted.
+        // The owed slots make sure that a small table is emptied before further insertions.
         tables.owe((long) STRETCHES_AT_ONCE * options.stretchSlots());
       }
       return !putOff;
@@ -336,7 +341,7 @@ public final class TableGrowth {
       }
       boolean owed = tables.owed() > 0;
       move();
-      // An insertion that waits only for entries that can't be moved now must not wait longer.
+      // When the remaining entries can't be moved now, the insertion must not wait for them.
       return tables.resizing() == null || !tables.resizing().stuck() || owed;
     }
     HashTable table = tables.current().table();
@@ -392,7 +397,7 @@ public final class TableGrowth {
     beginEvent(buckets);
     try {
       if (directory.exists(fileOfNext())) {
-        // A file of an earlier attempt that failed and could not be removed.
+        // The name may belong to a file of an earlier attempt that failed and could not be removed.
         directory.delete(fileOfNext());
       }
       creation = directory.creating(fileOfNext(), HashTable.bytesFor(buckets));
@@ -487,7 +492,7 @@ public final class TableGrowth {
     } else if (resizing.stuck()) {
       tables.owe(0);
       stuckAtLive = metLive;
-      // A live word is decided soon.
+      // A live word will be decided soon, so the resizing waits only for a short time.
       stuckNs = metLive ? STUCK_NS_MIN : Math.min(2 * stuckNs, RETRY_NS);
       retryNs = nowNs + stuckNs;
     }

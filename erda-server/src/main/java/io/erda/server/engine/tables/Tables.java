@@ -15,15 +15,18 @@ import java.util.List;
  * next insertion or step of the growth; after that it may name another entry, or none, and every
  * store through it compares the words and refuses.
  *
- * <p>While it is resized a key is searched in the old table, then in the new one, and inserted into
- * the new one. Entries that were not moved yet are updated in place, so that an update is always
- * one word store and waits for no move.
+ * <p>During a resizing a key is searched in the old table, then in the new table, and inserted into
+ * the new table. Entries that were not moved yet are updated in place, so that an update is always
+ * one store of a word and waits for no move.
  */
 public final class Tables implements AutoCloseable {
   /** No entry. */
   public static final long NONE = HashTable.NONE;
 
-  /** The orders of tables that are in use together differ in their lowest bit. */
+  /**
+   * The shift of a table's order in the number of an entry. The orders of two tables that are in
+   * use together differ in their lowest bit.
+   */
   private static final int ORDER_SHIFT = 62;
 
   private static final long SLOT = (1L << ORDER_SHIFT) - 1;
@@ -31,15 +34,15 @@ public final class Tables implements AutoCloseable {
   /** Slots that are moved for each insertion during a resizing. */
   private static final int SLOTS_PER_INSERTION = 8;
 
-  /** The most owed slots: more than one batch of insertions owes. */
+  /** The bound of {@link #owedSlots}, which is more than one batch of insertions owes. */
   private static final long OWED_MAX = 1024;
 
   /**
-   * A hash table in use. Its memory is closed by the code that takes it out of use.
+   * A hash table in use. The code that takes it out of use closes its memory.
    *
-   * @param number of its file
-   * @param order of the table among those since the store was opened: entries move from one table
-   *     to that with the next higher order
+   * @param number the number of its file
+   * @param order the position of the table among the tables since the store was opened; entries
+   *     move from a table to the table with the next higher order
    */
   public record Generation(int number, int order, PersistentMemory memory, HashTable table) {
     /** The first table after an opening. */
@@ -66,7 +69,10 @@ public final class Tables implements AutoCloseable {
   /** Slots that still have to be moved for insertions into the new table. */
   private long owedSlots;
 
-  /** Whether a drain of a table is awaited that may be taken out of use meanwhile. */
+  /**
+   * Whether a publication waits for the drain of a table. The table may go out of use meanwhile,
+   * but its memory must not be given back.
+   */
   private boolean held;
 
   /**
@@ -79,7 +85,7 @@ public final class Tables implements AutoCloseable {
     }
   }
 
-  // Used by the resizing.
+  // Methods for the resizing.
 
   /** Begins to move entries into another table, after repairing the traces of a crash. */
   void begin(Generation other) {
@@ -90,8 +96,8 @@ public final class Tables implements AutoCloseable {
   }
 
   /**
-   * Reverses the direction in which entries are moved. REQUIRES: the resizing was undone, and the
-   * superblock says so.
+   * Reverses the direction in which entries are moved. REQUIRES: the resizing was forgotten, and
+   * the superblock has the opposite resizing.
    */
   void turn() {
     Generation old = current;
@@ -130,7 +136,10 @@ public final class Tables implements AutoCloseable {
     return next;
   }
 
-  /** Slots that must be moved before many more insertions; 0 when none is owed. */
+  /**
+   * Returns the number of slots that must be moved before many more insertions; 0 when none is
+   * owed.
+   */
   long owed() {
     return owedSlots;
   }
@@ -218,8 +227,9 @@ public final class Tables implements AutoCloseable {
   }
 
   /**
-   * See {@link HashTable#insert}. During a resizing also {@link #NONE} when too few entries were
-   * moved for the insertions so far: the new table must not be full before the old one is empty.
+   * See {@link HashTable#insert}. During a resizing it also returns {@link #NONE} when too few
+   * entries were moved for the insertions so far, because the new table must not be full before the
+   * old one is empty.
    */
   public long insert(long keyWord, long versionWord) {
     if (next == null) {
@@ -253,19 +263,23 @@ public final class Tables implements AutoCloseable {
     return next == null ? current : next;
   }
 
-  /** The order of the table that insertions go to: entries staged in another one are useless. */
+  /**
+   * Returns the order of the table into which insertions go. Entries that were staged in another
+   * table can't be used.
+   */
   public int insertsInto() {
     return into().order;
   }
 
-  /** The memory of that table. */
+  /** Returns the memory of the table into which insertions go. */
   public PersistentMemory insertsIntoMemory() {
     return into().memory;
   }
 
   /**
-   * See {@link HashTable#stage}; the entry is free, and stays valid longer than others: as long as
-   * {@link #insertsInto} is the same. When {@link #NONE}, {@link #insert} the key later.
+   * See {@link HashTable#stage}. The returned entry is free, and stays valid longer than others: as
+   * long as {@link #insertsInto} is the same. When this returns {@link #NONE}, {@link #insert} the
+   * key later.
    */
   public long stage(long keyWord) {
     if (next == null) {
@@ -295,8 +309,8 @@ public final class Tables implements AutoCloseable {
   }
 
   /**
-   * Sets whether a drain of a table is awaited that has no live word, so that its memory must not
-   * be given back yet.
+   * Sets whether a publication waits for the drain of a table. Without a live word the table may go
+   * out of use meanwhile, but no memory of a table is given back.
    */
   public void hold(boolean holding) {
     held = holding;
@@ -334,14 +348,17 @@ public final class Tables implements AutoCloseable {
     return entry & SLOT;
   }
 
-  /** Whether an entry exists: an old number may name a slot beyond the end of the current table. */
+  /**
+   * Whether an entry's slot exists. An old number may name a slot beyond the end of the current
+   * table.
+   */
   private boolean isThere(long entry) {
     return (entry & SLOT) < of(entry).slots();
   }
 
   // Figures.
 
-  /** Number of buckets that a key may have its home in: of the new table during a resizing. */
+  /** Returns the number of buckets; during a resizing those of the new table. */
   public long buckets() {
     return (next == null ? current : next).table.buckets();
   }
@@ -381,7 +398,7 @@ public final class Tables implements AutoCloseable {
     return new Walk();
   }
 
-  /** Shows every entry to {@code visitor}, at once. */
+  /** Shows every entry to {@code visitor}, in one call. */
   public void forEach(EntryVisitor visitor) {
     Walk walk = walk();
     while (walk.doWork(Integer.MAX_VALUE, visitor) > 0) {
@@ -390,10 +407,11 @@ public final class Tables implements AutoCloseable {
   }
 
   /**
-   * A walk over all entries in slices, between which anything may happen: it shows every entry that
-   * was there all the time, and may show one twice. Entries move only upwards, within a table by
-   * displacement and from a table to the next one by a resizing, as the walk does; when its table
-   * is taken out of use its remaining entries are in the next one, where the walk begins anew.
+   * A walk over all entries in slices. Any change may happen between two slices: the walk shows
+   * every entry that existed all the time, and may show an entry twice. Like the walk, entries move
+   * only upwards: within a table by displacement, and from a table to the next one by a resizing.
+   * When the table of the walk is taken out of use, its remaining entries are in the next table,
+   * and the walk begins anew there.
    */
   public final class Walk {
     private int order = current.order;

@@ -5,14 +5,14 @@ import io.erda.hashtable.EntryVisitor;
 import io.erda.hashtable.VersionWord;
 
 /**
- * Empties the entries of deleted keys, which only take room: to readers and conditions such a key
+ * Empties the entries of deleted keys, which only take room. To readers and conditions such a key
  * is absent with or without its entry. One thread, the engine's.
  *
- * <p>An entry may be emptied when its newest version is a whole tombstone and committed. No older
- * version of its key comes back: recovery commits an object only if a pending word names it, and a
- * late put is a new put, which finds the key absent either way. If the committed word was not
- * durable yet, a power failure may leave it pending; then the tombstone lies above the low-water
- * mark, and recovery commits it again.
+ * <p>An entry may be emptied when its newest version is committed and is a whole tombstone. No
+ * older version of the key comes back: recovery commits an object only if a pending word names it,
+ * and a put that comes late is a new put, which finds the key absent with or without the entry. A
+ * power failure may turn a committed word that was not durable back into the pending word; then the
+ * tombstone lies above the low-water mark, and recovery commits the word again.
  *
  * <p>Only the object tells whether a key is deleted, so a sweep reads the object of every entry. It
  * begins when enough keys were deleted since the last one: a quarter of all entries, and one for
@@ -24,7 +24,10 @@ public final class TombstoneSweep {
 
   private static final int ENTRIES_PER_DELETE = 4;
 
-  /** In a large table half of these slots have objects to read, each of them a cache miss. */
+  /**
+   * The slots that one step visits. In a large table half of them have objects to read, and each
+   * object is a cache miss.
+   */
   private static final int SLOTS_A_STEP = 256;
 
   /** How many entries are emptied with one drain. */
@@ -64,7 +67,8 @@ public final class TombstoneSweep {
   }
 
   /**
-   * Gives the sweep up because the table is about to be resized; the next sweep covers the rest.
+   * Gives up the sweep because the table is about to be resized. The next sweep covers the
+   * remaining entries.
    */
   void giveUp() {
     walk = null;
@@ -72,8 +76,8 @@ public final class TombstoneSweep {
   }
 
   /**
-   * Takes a step of a sweep, if one is under way or worth beginning. REQUIRES: the table is not
-   * being resized.
+   * Takes a step of a sweep, if one is under way or enough keys were deleted to begin one.
+   * REQUIRES: the table is not being resized.
    *
    * @return slots visited; 0 when there is nothing to do
    */
@@ -102,7 +106,10 @@ public final class TombstoneSweep {
         && deletes * ENTRIES_PER_DELETE >= tables.size();
   }
 
-  /** Checks one entry. It stays when its object is damaged, because that may have been a value. */
+  /**
+   * Checks one entry. The entry stays when its object is damaged, because the object may have been
+   * a value.
+   */
   private void look(long entry, long keyWord, long word) {
     int newest = VersionWord.newest(word);
     int head = Entry.headOf(keyWord);

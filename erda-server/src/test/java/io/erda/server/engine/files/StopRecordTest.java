@@ -33,7 +33,7 @@ import java.util.UUID;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 
-/** The record of a stop is what FORMAT.md says, and tells every byte that differs. */
+/** The record of a stop has the format of FORMAT.md, and reveals every byte that differs. */
 class StopRecordTest {
   private static final Superblock SUPERBLOCK = superblock(1, 1024, false);
 
@@ -86,7 +86,7 @@ class StopRecordTest {
     return hex.toString();
   }
 
-  /** Every byte of what it covers, and of itself. */
+  /** Tries every byte of the covered files, and of the record itself. */
   @Test
   void everyByteThatDiffersIsTold() throws IOException {
     createAll();
@@ -118,7 +118,7 @@ class StopRecordTest {
     return verdict.state();
   }
 
-  /** Its checksum says that a record is whole. What it says has to fit besides. */
+  /** The checksum shows that a record is whole. Its contents must also agree with the store. */
   @Test
   void aWholeRecordOfAnotherKindOrStoreIsUseless() throws IOException {
     for (int field : List.of(0, 8, 16, 24)) {

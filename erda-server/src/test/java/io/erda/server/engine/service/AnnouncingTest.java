@@ -36,7 +36,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What the server does with announcements, in a store whose puts announce first. */
+/** Tests how the server handles announcements, in a store whose puts announce first. */
 class AnnouncingTest {
   private static final byte[] KEY = "key".getBytes(StandardCharsets.UTF_8);
   private static final byte[] OLD = "old".getBytes(StandardCharsets.UTF_8);
@@ -196,7 +196,7 @@ class AnnouncingTest {
     assertEquals(0, core.writer().announced().rolledBack());
   }
 
-  /** Two undecided versions never stand in one word. */
+  /** A word never has two undecided versions. */
   @Test
   void aSecondPutWaitsForTheFirst() {
     announce(NEW);
@@ -255,7 +255,7 @@ class AnnouncingTest {
     assertEquals(VersionWord.NONE, VersionWord.older(word()));
   }
 
-  /** What a late writer stores behind the judgement is garbage, named by nothing. */
+  /** Bytes that a late writer stores after the judgement are garbage, which no word names. */
   @Test
   void whatIsWrittenBehindARollbackIsNamedByNothing() {
     announce(NEW);

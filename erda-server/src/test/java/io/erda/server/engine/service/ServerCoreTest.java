@@ -39,7 +39,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What the server says to peers that keep the protocol, and to those that don't. */
+/** Tests the server's answers to peers that respect the protocol, and to peers that do not. */
 class ServerCoreTest {
   private static final long SEED = Long.getLong("erda.seed", 20261120L);
   private static final byte[] KEY = "key".getBytes(StandardCharsets.UTF_8);
@@ -84,7 +84,7 @@ class ServerCoreTest {
     return Entry.headOf(core.engine().keyWord(MemorySegment.ofArray(key), 0, key.length));
   }
 
-  /** What it leased before is ended; what it leased last is kept, and it goes on. */
+  /** The server ends the client's older leases and keeps its newest one, and the client goes on. */
   @Test
   void aClientThatOnlyLeasesHoldsNoMoreThanItsShare() {
     RawClient client = connect();
@@ -154,7 +154,7 @@ class ServerCoreTest {
     assertEquals(Result.NO_RESERVATION, client.publish(leased, leased.place(), bytes, 0));
   }
 
-  /** What lies behind a short message is of another one. */
+  /** The bytes after a short message belong to another message. */
   @Test
   void aPublicationOfAnotherLengthIsRefused() {
     RawClient client = connect();
@@ -256,7 +256,7 @@ class ServerCoreTest {
         second.publish(leased, leased.place(), bytes, 0),
         "another client's");
     nowNs += 2_000_000_000L;
-    // The first one hears that the answer was sent.
+    // The first step takes the completion of the answer.
     first.step();
     first.step();
     assertEquals(
@@ -369,7 +369,7 @@ class ServerCoreTest {
     assertEquals(Handshake.Refusal.CONNECTIONS, refused(RawClient.hello()).refusal().reason());
   }
 
-  /** Every table in its grace has a registration of its own, as every region of the log has. */
+  /** Every table in its grace period has a registration, as every region of the log has. */
   @Test
   void theTableDoublesBesideAsManyRegionsAsALogCanHave() {
     RawClient client = connect();

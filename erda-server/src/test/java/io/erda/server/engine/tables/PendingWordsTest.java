@@ -114,7 +114,7 @@ class PendingWordsTest {
     return store.engine.tables().resizing() != null && store.engine.tables().resizing().stuck();
   }
 
-  /** Found by reading: there was room, and a put was told that the table is full. */
+  /** Found by reading the code: there was room, and a put failed because the table was full. */
   @Test
   void aTableWhoseDoublingWaitsForALiveWordIsNotFull() {
     growUntilStuck();

@@ -227,7 +227,7 @@ public class TableGrowthTest {
     }
   }
 
-  /** One step for each MiB, because other requests wait for the thread meanwhile. */
+  /** There is one step for each MiB, because other requests wait for the thread during a step. */
   @Test
   void aPutDoesNotWaitUntilTheFileOfALargeTableIsMade() {
     int[] steps = new int[1];

@@ -10,7 +10,9 @@ import java.util.stream.Stream;
 final class LogFileSizes {
   private static final String NAMES = "(region|spare|left)-.*";
 
-  /** The sum of the files' lengths, bytes. A file that is removed meanwhile does not count. */
+  /**
+   * The sum of the files' lengths, bytes. A file that is removed during the call does not count.
+   */
   static long bytes(Path data) throws IOException {
     List<Path> files;
     try (Stream<Path> all = Files.list(data)) {

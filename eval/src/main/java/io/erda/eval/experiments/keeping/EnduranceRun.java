@@ -177,7 +177,9 @@ final class EnduranceRun implements AutoCloseable {
             EnduranceCourse.Latency.of(times.compared())));
   }
 
-  /** The files in a directory; a store's files may appear and disappear meanwhile. */
+  /**
+   * Returns the files in a directory. Files of a store may appear and disappear during the call.
+   */
   private static List<Path> filesIn(Path directory) throws IOException {
     try (Stream<Path> all = Files.walk(directory, 1)) {
       return all.filter(Files::isRegularFile).toList();

@@ -36,7 +36,7 @@ record TcpRoundTrips(double perGet, double readsPerGet, int objectBytes) {
     return HEADER + objectBytes;
   }
 
-  /** Counts while {@code gets} runs; no other client may read meanwhile. */
+  /** Counts while {@code gets} runs. No other client may read during that time. */
   static TcpRoundTrips count(ErdaClient client, Runnable gets) {
     ClientStatistics before = client.statistics();
     Map<String, Long> serverBefore = client.stats();

@@ -16,9 +16,10 @@ import io.erda.eval.report.Figures;
 import io.erda.eval.report.Report;
 
 /**
- * What readers cost the server: YCSB-C from another process, processor time of all threads of the
- * server by the scheduler's account, less an equal idle interval. And the same with one read in a
- * hundred going to the server, which the check must see.
+ * Measures the cost of readers for the server: YCSB-C runs in another process, and the processor
+ * time of all threads of the server is taken from the scheduler's account, less that of an equal
+ * idle interval. In a second run one read in a hundred goes to the server, which the check must
+ * detect.
  */
 public final class ServerCpuExperiment implements Experiment {
   private static final double SHARE_MAX = 0.01;

@@ -13,7 +13,7 @@ final class PeerAnswer {
   /** The request is done. */
   static final String DONE = "done ";
 
-  /** The same, with the operations' latencies. */
+  /** The request is done, and the line has the latencies of the operations. */
   static final String TIMED = "timed ";
 
   private static final Pattern DONE_LINE = Pattern.compile(DONE + "([1-9]\\d{0,17}) (\\d{1,18})");
@@ -34,11 +34,11 @@ final class PeerAnswer {
   }
 
   /**
-   * What a put that has returned survives, in words.
+   * Returns in words the failures that a put that has returned survives.
    *
    * @param who for messages
    * @param line that begins with {@link #OPEN}
-   * @throws ProcessException when it doesn't tell
+   * @throws ProcessException when the line does not contain it
    */
   static String durability(String who, String line) {
     String durability = line.substring(OPEN.length()).strip();
@@ -52,7 +52,7 @@ final class PeerAnswer {
    * Nanoseconds of an operation.
    *
    * @param who for messages
-   * @throws ProcessException when the line doesn't tell
+   * @throws ProcessException when the line does not contain it
    */
   static double nsPerOperation(String who, String line) {
     Matcher done = DONE_LINE.matcher(line);
@@ -67,7 +67,7 @@ final class PeerAnswer {
    * The results of operations, with latencies.
    *
    * @param line that begins with {@link #TIMED}
-   * @throws ProcessException when it doesn't tell
+   * @throws ProcessException when the line does not contain it
    */
   static LoadResult result(String line) {
     return LoadResult.parse(line.substring(TIMED.length()));

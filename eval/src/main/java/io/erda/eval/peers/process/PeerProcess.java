@@ -55,7 +55,7 @@ public final class PeerProcess implements AutoCloseable {
     }
   }
 
-  /** What a put that has returned survives, in words. */
+  /** Returns in words the failures that a put that has returned survives. */
   public String durability() {
     return durability;
   }

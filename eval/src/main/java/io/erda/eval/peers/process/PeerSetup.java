@@ -29,7 +29,7 @@ public record PeerSetup(
     return directory.resolve("data");
   }
 
-  /** The same directory, which is made if necessary. */
+  /** Returns the data directory, which is made if necessary. */
   Path madeData() {
     try {
       return Files.createDirectories(data());

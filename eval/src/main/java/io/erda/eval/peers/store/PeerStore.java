@@ -41,7 +41,7 @@ public interface PeerStore extends AutoCloseable {
   /** Waits until the store's own threads have done their work after puts. */
   default void settle() {}
 
-  /** What a put that has returned survives, in words. */
+  /** Returns in words the failures that a put that has returned survives. */
   String durability();
 
   @Override

@@ -15,7 +15,7 @@ class EnduranceCourseTest {
     assertEquals(List.of(), missedWith(0, 0));
   }
 
-  /** What grows before the store has settled is no leak. */
+  /** Growth before the store has settled is no leak. */
   @Test
   void whatGrowsAtFirstIsNotMissed() {
     EnduranceCourse course = new EnduranceCourse();

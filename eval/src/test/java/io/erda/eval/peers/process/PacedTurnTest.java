@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class PacedTurnTest {
   private static final long NS_PER_MS = 1_000_000;
 
-  /** What a look at the clock takes. */
+  /** The time of one reading of the clock. */
   private static final long LOOK_NS = 100;
 
   private long nowNs;
@@ -47,7 +47,10 @@ class PacedTurnTest {
     assertEquals(0.0, result.update().p50(), 4 * LOOK_NS);
   }
 
-  /** A get takes 600 ms; what was due meanwhile waited, too, half of it gets and half puts. */
+  /**
+   * A get takes 600 ms. Operations that were due during that time had to wait, half of them gets
+   * and half puts.
+   */
   @Test
   void whoIsDueBehindASlowOperationIsLateToo() {
     getNs = 10_000;

@@ -30,7 +30,7 @@ class PeerProcessTest {
     children.close();
   }
 
-  /** The shell takes no notice of what a JVM is given after its first option. */
+  /** The shell ignores the arguments of a JVM after the first option. */
   private PeerProcess start(String script) {
     Jvm shell = new Jvm(Path.of("/bin/sh"), List.of("-c", script), List.of(), "");
     PeerLibraries none = PeerLibraries.listed(directory.resolve("none"));
