@@ -17,13 +17,8 @@ import java.lang.foreign.ValueLayout;
  * RESOLVE, LEFT, and REPORT, which changes nothing here. All other requests are refused, because
  * the client only reads.
  */
-<<<<<<< HEAD:erda-client/src/main/java/io/erda/client/files/FileAnswers.java
 final class FileAnswers {
   /** This client has the only connection of its device, so any number will do. */
-=======
-final class Answers {
-  /** The client has the only connection of its device, so the number does not matter. */
->>>>>>> origin/main:erda-client/src/main/java/io/erda/client/files/Answers.java
   private static final int CLIENT_ID = 1;
 
   private static final int CONNECTION_EPOCH = 1;

@@ -6,13 +6,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.LongSupplier;
 
 /** Counts and reports the peers that a serving device refuses. Any thread may read. */
-<<<<<<< HEAD:rdma/src/main/java/io/erda/rdma/tcp/RefusedPeers.java
 final class RefusedPeers {
   /** Why a peer is refused. */
-=======
-final class Refusals {
-  /** The reason for refusing a peer. */
->>>>>>> origin/main:rdma/src/main/java/io/erda/rdma/tcp/Refusals.java
   enum Kind {
     GARBAGE("tcp.refused.garbage"),
     DAMAGED("tcp.refused.damaged"),

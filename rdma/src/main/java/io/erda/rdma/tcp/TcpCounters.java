@@ -4,16 +4,8 @@ import io.erda.rdma.DeviceStatistics;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-<<<<<<< HEAD:rdma/src/main/java/io/erda/rdma/tcp/TcpCounters.java
 /** Counts what a connection has moved; one thread counts, any thread may look. */
 final class TcpCounters {
-=======
-/**
- * Counts the bytes and messages that a connection has moved. One thread counts, and any thread may
- * read the counts.
- */
-final class Counters {
->>>>>>> origin/main:rdma/src/main/java/io/erda/rdma/tcp/Counters.java
   private static final int READS = 0;
   private static final int BYTES_READ = 1;
   private static final int WRITES = 2;
