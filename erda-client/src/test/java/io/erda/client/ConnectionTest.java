@@ -23,6 +23,7 @@ import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
@@ -57,6 +58,35 @@ class ConnectionTest {
   @Test
   void serverThatDoesNotSendTheMap() {
     store.answer = (type, request) -> FakeStore.SILENCE;
+    assertThrows(ErdaException.Unavailable.class, () -> store.client(hasty()));
+  }
+
+  /** A server that opens its store again ends the connections that it has just accepted. */
+  @Test
+  void connectionThatIsAcceptedAndEndedAtOnceIsTriedAgain() {
+    AtomicInteger maps = new AtomicInteger();
+    store.answer =
+        (type, request) -> {
+          if (type == Message.MAP && maps.getAndIncrement() < 2) {
+            store.disconnect();
+            return FakeStore.SILENCE;
+          }
+          return Result.OK;
+        };
+    try (ErdaClient erda = store.client()) {
+      erda.put(bytes("a"), bytes("1"));
+      assertArrayEquals(bytes("1"), erda.get(bytes("a")));
+    }
+    assertTrue(maps.get() > 2, () -> maps + " maps");
+  }
+
+  @Test
+  void connectionThatIsAlwaysEndedAtOnceIsGivenUpInTime() {
+    store.answer =
+        (type, request) -> {
+          store.disconnect();
+          return FakeStore.SILENCE;
+        };
     assertThrows(ErdaException.Unavailable.class, () -> store.client(hasty()));
   }
 

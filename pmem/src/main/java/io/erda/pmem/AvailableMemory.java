@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
 /**
@@ -14,20 +13,13 @@ import java.util.stream.Stream;
 public final class AvailableMemory {
   private AvailableMemory() {}
 
-  /** The amount for this process; 0 before it is determined. */
-  private static final AtomicLong OF_THIS_PROCESS = new AtomicLong();
-
   /**
-   * Returns the amount in bytes. It is determined at the first call that succeeds: an error of a
-   * call, because the heap is exhausted for example, harms no later one.
+   * Returns the amount in bytes. Each call reads it from the kernel's files, which takes some 0.1
+   * ms. It is not kept in a static field: an exhausted heap at the first call would break the class
+   * for all later ones.
    */
   public static long bytes() {
-    long known = OF_THIS_PROCESS.get();
-    if (known == 0) {
-      known = find(Path.of("/proc"), Path.of("/sys"));
-      OF_THIS_PROCESS.set(known);
-    }
-    return known;
+    return find(Path.of("/proc"), Path.of("/sys"));
   }
 
   /**

@@ -35,6 +35,9 @@ public final class ReadAhead {
   private final Set<Mapping> mappings = ConcurrentHashMap.newKeySet();
   private final AtomicLong bytes = new AtomicLong();
 
+  /** What {@link #bytesMax} said; 0 before it was asked. Used under the lock of this object. */
+  private long max;
+
   /** Whether pages are read alone; changed only under the lock of this object. */
   private volatile boolean alone;
 
@@ -89,13 +92,20 @@ public final class ReadAhead {
 
   private synchronized void settle(Mapping newest) {
     long mapped = bytes.get();
-    boolean now = mapped > smallBytes && mapped > bytesMax.getAsLong();
+    boolean now = mapped > smallBytes && mapped > max();
     if (now != alone) {
       alone = now;
       mappings.forEach(each -> each.readAlone(now));
     } else if (now) {
       newest.readAlone(true);
     }
+  }
+
+  private long max() {
+    if (max == 0) {
+      max = bytesMax.getAsLong();
+    }
+    return max;
   }
 
   /**

@@ -12,6 +12,7 @@ import io.erda.protocol.ErdaException;
 import io.erda.rdma.Poller;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Turns operations into calls: drive the core, poll for a bounded time, then sleep until something
@@ -20,6 +21,8 @@ import java.util.Map;
 public final class BlockingCalls {
   /** A sleep is bounded, because time-outs of operations are checked between two sleeps. */
   private static final long AWAIT_NS = 100_000_000;
+
+  private static final long RECONNECT_PAUSE_NS = 1_000_000;
 
   /**
    * The number of calls without a poll after which one poll is made, so that the client learns that
@@ -38,17 +41,26 @@ public final class BlockingCalls {
   }
 
   /**
-   * Waits until the first connection is made.
+   * Waits until the first connection is made. A connection that the server accepts and ends at once
+   * is tried again within the time-out: a server does so while it opens its store again.
    *
    * @throws ErdaException when no connection can be made
    */
   public void connect() {
     long asked = core.context.options().pollingNs();
     poller = poller(asked == ClientOptions.SERVER_HINT ? Poller.DEFAULT_BUDGET_NS : asked);
+    long beganNs = core.context.now();
     core.connect();
     while (!core.connected()) {
-      if (core.connectFailure() != null) {
-        throw core.connectFailure();
+      ErdaException failure = core.connectFailure();
+      if (failure != null) {
+        boolean inTime =
+            core.context.now() - beganNs < core.context.options().connectTimeout().toNanos();
+        if (!inTime || !core.isEndedAtOnce()) {
+          throw failure;
+        }
+        LockSupport.parkNanos(this, RECONNECT_PAUSE_NS);
+        core.connect();
       }
       turn(core.doWork());
     }

@@ -168,6 +168,11 @@ public final class ClientCore {
     return connections.connectFailure();
   }
 
+  /** Whether the last attempt may succeed when it is made again at once. */
+  boolean isEndedAtOnce() {
+    return connections.isEndedAtOnce();
+  }
+
   /** Begins to connect, unless that is under way. */
   public void connect() {
     connections.connect(slots);

@@ -39,6 +39,10 @@ public final class Connections {
   private Session connecting;
 
   private ErdaException connectFailure;
+
+  /** See {@link #isEndedAtOnce}. */
+  private boolean endedAtOnce;
+
   private String lastLoss = "none was made yet";
   private long attempts;
   private boolean paused;
@@ -91,6 +95,14 @@ public final class Connections {
   /** Why the last attempt to connect failed; null when no attempt failed since it began. */
   public ErdaException connectFailure() {
     return connectFailure;
+  }
+
+  /**
+   * Whether the last attempt failed because the server ended a connection that it had just
+   * accepted, as it does when it opens its store again.
+   */
+  public boolean isEndedAtOnce() {
+    return endedAtOnce;
   }
 
   /** How many attempts to connect were begun. */
@@ -209,6 +221,7 @@ public final class Connections {
       return;
     }
     // A session that became ready and broke in the same poll has a reason(), but no failure().
+    endedAtOnce = next.isLeftByServer();
     connectFailure =
         next.insteadOf != null
             ? next.insteadOf

@@ -171,6 +171,11 @@ public final class Session implements CompletionHandler {
     return state.reason();
   }
 
+  /** Whether the server left, after it had accepted the connection. */
+  boolean isLeftByServer() {
+    return state.isLeftByServer();
+  }
+
   ErdaException failure() {
     return state.failure();
   }

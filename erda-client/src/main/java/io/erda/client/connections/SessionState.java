@@ -39,6 +39,7 @@ final class SessionState {
 
   private int phase = CONNECTING;
   private ErdaException failure;
+  private boolean leftByServer;
   private String reason = "";
   private boolean unsettled;
 
@@ -157,11 +158,17 @@ final class SessionState {
     }
   }
 
+  /** Whether the server left, after it had accepted the connection. */
+  boolean isLeftByServer() {
+    return leftByServer;
+  }
+
   /** Notes that the server left. */
   void lose(String why) {
     if (phase == LEAVING) {
       return;
     }
+    leftByServer |= phase >= MAPPING && phase < FAILED;
     if (phase == READY && readsOutlive) {
       phase = LOST;
       reason = why;
