@@ -491,6 +491,7 @@ public final class ErdaAsyncClient implements AutoCloseable {
   }
 
   private void release() {
+    confinement.callsHandlersHere();
     try {
       core.close();
     } finally {

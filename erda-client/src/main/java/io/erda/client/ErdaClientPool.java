@@ -92,13 +92,19 @@ public final class ErdaClientPool implements AutoCloseable {
    */
   public static final class Lent implements AutoCloseable {
     private final ErdaClientPool pool;
-    private final AtomicReference<PoolSlots.Slot> slot;
-    private final ErdaClient client;
+    private final AtomicReference<PoolSlots.Slot> slot = new AtomicReference<>();
+    private ErdaClient client;
 
-    private Lent(ErdaClientPool pool, PoolSlots.Slot slot) {
+    private Lent(ErdaClientPool pool) {
       this.pool = pool;
-      this.slot = new AtomicReference<>(slot);
-      this.client = slot.client;
+    }
+
+    /** Takes a slot. Nothing is allocated behind that, so that no error loses the slot. */
+    private Lent take() {
+      PoolSlots.Slot taken = pool.take();
+      client = taken.client;
+      slot.set(taken);
+      return this;
     }
 
     /**
@@ -136,7 +142,7 @@ public final class ErdaClientPool implements AutoCloseable {
    * @throws IllegalStateException when the pool is closed
    */
   public Lent borrow() {
-    return new Lent(this, take());
+    return new Lent(this).take();
   }
 
   /**

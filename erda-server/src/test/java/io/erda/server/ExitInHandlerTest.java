@@ -16,6 +16,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,6 +35,9 @@ class ExitInHandlerTest {
   public static void main(String[] args) throws Exception {
     Path data = Path.of(args[0]);
     if (args[1].equals("nobody")) {
+      if (args[3].equals("closes")) {
+        closesInItsHandlerToo(data);
+      }
       closesInAHook(data);
     }
     AutoCloseable store;
@@ -89,6 +94,35 @@ class ExitInHandlerTest {
             });
     closeInHooks(async, () -> {});
     async.put(1, MemorySegment.ofArray(KEY), MemorySegment.ofArray(KEY));
+    async.handOver();
+    sleepWhileAnotherExits();
+  }
+
+  /** A hook closes the client; the handler, which is told of each operation then, does so too. */
+  private static void closesInItsHandlerToo(Path data) throws InterruptedException {
+    AtomicInteger told = new AtomicInteger();
+    AtomicReference<ErdaAsyncClient> itself = new AtomicReference<>();
+    ErdaAsyncClient async =
+        ErdaAsyncClient.connect(
+            ErdaUri.parse("erda+shm:" + data),
+            ClientOptions.DEFAULT,
+            new Handler(() -> {}) {
+              @Override
+              public void onError(long token, ErdaException error) {
+                told.incrementAndGet();
+                itself.get().close();
+              }
+            });
+    itself.set(async);
+    Runtime.getRuntime()
+        .addShutdownHook(
+            new Thread(() -> {
+              async.close();
+              Runtime.getRuntime().halt(told.get() == 3 ? EXIT : EXIT + 1);
+            }));
+    for (int i = 0; i < 3; i++) {
+      async.put(i, MemorySegment.ofArray(KEY), MemorySegment.ofArray(KEY));
+    }
     async.handOver();
     sleepWhileAnotherExits();
   }
@@ -150,7 +184,8 @@ class ExitInHandlerTest {
     "shm, async, exits",
     "embedded, futures, sleeps",
     "shm, async, sleeps",
-    "nobody, async, exits"
+    "nobody, async, exits",
+    "nobody, async, closes"
   })
   void jvmEnds(String device, String client, String handler) throws Exception {
     Path output = Files.createTempFile(data.getParent(), "exit", ".log");

@@ -60,6 +60,9 @@ public final class Confinement {
 
   private final CountDownLatch closed = new CountDownLatch(1);
 
+  /** The thread that calls handlers for the closing thread while the JVM ends; null otherwise. */
+  private volatile Thread ending;
+
   /**
    * Begins a call. {@link #leave} ends it.
    *
@@ -155,7 +158,7 @@ public final class Confinement {
     Thread self = Thread.currentThread();
     boolean within = OWNER.getOpaque(this) == self && inside;
     if (!CLOSER.compareAndSet(this, null, self)) {
-      if (!within && closer != self) {
+      if (!within && closer != self && ending != self) {
         awaitClosed();
       }
       return false;
@@ -171,6 +174,11 @@ public final class Confinement {
     }
     end(end);
     return true;
+  }
+
+  /** Called by the thread that calls the handlers while the client is closed. */
+  public void callsHandlersHere() {
+    ending = Thread.currentThread();
   }
 
   /** Whether the current thread must close the client when it leaves its call. */

@@ -145,7 +145,13 @@ public final class FutureDriver {
       return;
     }
     pending.incrementAndGet();
-    inbox.add(operation);
+    try {
+      inbox.add(operation);
+    } catch (Throwable e) {
+      // An exhausted heap or stack: nothing was submitted, and the room is free again.
+      leave(operation);
+      throw e;
+    }
     if (inboxClosed) {
       if (inbox.remove(operation)) {
         leave(operation);
@@ -488,13 +494,22 @@ public final class FutureDriver {
       } catch (Throwable e) {
         report(e);
       }
-      if (!done) {
-        done = Devices.CLOCK.getAsLong() - beganNs > END_PATIENCE_NS;
+      done = done || Devices.CLOCK.getAsLong() - beganNs > END_PATIENCE_NS;
+      pauseUnless(done);
+    }
+  }
+
+  private void pauseUnless(boolean done) {
+    if (!done) {
+      try {
         LockSupport.parkNanos(this, END_PAUSE_NS);
+      } catch (Throwable e) {
+        // Even to load this class may take room that the heap does not have: then it is no pause.
       }
     }
   }
 
+  /** Notes of all operations that have not ended that they failed. */
   private void failTheRest() {
     ErdaException never =
         new ErdaException.Unavailable(
@@ -510,8 +525,14 @@ public final class FutureDriver {
     for (int token = 0; token < begun.length; token++) {
       FutureOperation each = begun[token];
       if (each != null) {
+        // The client has not told its end, so it failed itself, and may have sent the operation.
+        each.failed(
+            each.isGet()
+                ? never
+                : new ErdaException.OutcomeUnknown(
+                    "the client ended while this was under way: " + failure, false));
         begun[token] = null;
-        fail.accept(each);
+        append(each);
       }
     }
     for (FutureOperation each = inbox.poll(); each != null; each = inbox.poll()) {

@@ -52,13 +52,9 @@ public final class PoolSlots {
     @SuppressWarnings("unused") // through GIVEN
     private volatile Slot given;
 
-    /** Gives a slot to the thread. Returns false when it no longer waits. */
+    /** Gives a slot to the thread, which is to be woken then. Returns false when it has left. */
     boolean give(Slot slot) {
-      if (!GIVEN.compareAndSet(this, null, slot)) {
-        return false;
-      }
-      LockSupport.unpark(thread);
-      return true;
+      return GIVEN.compareAndSet(this, null, slot);
     }
 
     /**
@@ -267,15 +263,27 @@ public final class PoolSlots {
   /** Gives a taken place to the first in the queue; frees it when the queue is empty. */
   private void serve(Slot slot) {
     Slot left = slot;
-    while (left != null) {
-      for (Waiter first = line.poll(); first != null; first = line.poll()) {
-        if (first.give(left)) {
-          return;
+    boolean served = false;
+    try {
+      while (left != null) {
+        for (Waiter first = line.poll(); first != null; first = line.poll()) {
+          if (first.give(left)) {
+            served = true;
+            LockSupport.unpark(first.thread);
+            return;
+          }
         }
+        left.taken = false;
+        served = true;
+        // A thread may have queued, and checked the places before this one was free.
+        left = line.isEmpty() || !left.take() ? null : left;
+        served = left == null;
       }
-      left.taken = false;
-      // A thread may have queued, and checked the places before this one was free.
-      left = line.isEmpty() || !left.take() ? null : left;
+    } finally {
+      if (!served && left != null) {
+        // An Error, a stack overflow for example, must not lose the place.
+        left.taken = false;
+      }
     }
   }
 

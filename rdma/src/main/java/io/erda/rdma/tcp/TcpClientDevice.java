@@ -194,7 +194,13 @@ public final class TcpClientDevice implements Device {
 
   @Override
   public void close() {
-    List.copyOf(queuePairs).forEach(TcpQueuePair::close);
-    Selectors.close(selector);
+    // No lambda: one that is linked for the first time with an exhausted heap fails for ever.
+    try {
+      while (!queuePairs.isEmpty()) {
+        queuePairs.removeLast().close();
+      }
+    } finally {
+      Selectors.close(selector);
+    }
   }
 }
