@@ -38,7 +38,10 @@ final class SharedSteps extends Steps implements LocalPublisher {
   /** The number of puts without a message after which their thread takes a step of the server. */
   private static final int CALLS_PER_STEP = 64;
 
-  /** The same number while the server has other work. */
+  /**
+   * The number of puts without a message after which their thread takes a step, while the server
+   * has other work.
+   */
   private static final int CALLS_PER_STEP_OF_MUCH = 8;
 
   /**

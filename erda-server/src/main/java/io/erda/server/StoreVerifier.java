@@ -5,12 +5,9 @@ import io.erda.hashtable.KeyHashing;
 import io.erda.logstore.LogFiles;
 import io.erda.pmem.OpenDirectory;
 import io.erda.pmem.OverlayDirectory;
-import io.erda.pmem.PersistentMemory;
 import io.erda.protocol.ErdaException;
-import io.erda.protocol.Root;
 import io.erda.server.engine.files.StopRecord;
 import io.erda.server.engine.files.StoreFiles;
-import io.erda.server.engine.files.Superblock;
 import io.erda.server.engine.inspection.Findings;
 import io.erda.server.engine.inspection.StoreInspection;
 import io.erda.server.engine.store.StoreEngine;
@@ -91,13 +88,7 @@ public final class StoreVerifier {
    */
   public static List<String> changesSinceStop(Path data) {
     try (OverlayDirectory directory = OverlayDirectory.open(data)) {
-      StopRecord.Verdict stopped;
-      try (PersistentMemory superblock = directory.open(StoreFiles.SUPERBLOCK);
-          PersistentMemory root = directory.open(StoreFiles.ROOT)) {
-        stopped =
-            StopRecord.check(
-                directory, Superblock.load(superblock), Root.incarnation(root.segment(), 0));
-      }
+      StopRecord.Verdict stopped = StoreOpening.compareWithStop(directory);
       // A server that started meanwhile removed the record before it stored anything.
       return stopped.state() == StopRecord.State.DIFFERS && directory.exists(StoreFiles.STOPPED)
           ? stopped.words()

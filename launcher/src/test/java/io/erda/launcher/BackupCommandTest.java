@@ -137,11 +137,12 @@ class BackupCommandTest {
 
   @Test
   void theDirectoryOfAStoreTakesNoBackup() throws Exception {
-    for (String store : List.of("data", "other")) {
+    for (String store : List.of("data", "other", "data/shm", "data/new/directory")) {
       assertOneLine(
           shell("erda backup " + directory.resolve(store)), 1, "the directory is a store's own");
       assertFalse(Files.exists(directory.resolve(store).resolve(BackupWriter.FILE)));
     }
+    assertFalse(Files.exists(directory.resolve("data/new")));
   }
 
   @Test

@@ -1,8 +1,8 @@
 package io.erda.logstore;
 
 /**
- * What the server knows of a linked region besides its bytes: the place where the region appends,
- * the marks as stored, and the open extents by place.
+ * The state of a linked region in the server's memory: the place where the region appends, the
+ * marks as stored, and the open extents by place.
  *
  * <p>Extents are handed out at rising places and are disjoint. So each new extent goes to the end
  * of the list, and the first open extent has the least settled place. Settling and ending an extent

@@ -72,7 +72,10 @@ public final class FileErrors {
         : e.getMessage();
   }
 
-  /** As the method above, with the exception's own message before that of its cause. */
+  /**
+   * Returns one line as {@link #inWords(IOException)} does for the cause, with the exception's own
+   * message before it.
+   */
   public static String inWords(UncheckedIOException e) {
     String cause = inWords(e.getCause());
     String said = e.getMessage();
@@ -82,7 +85,7 @@ public final class FileErrors {
     return said.contains(cause) ? said : said + ": " + cause;
   }
 
-  /** As the methods above, for any error; null when it is of neither type. */
+  /** Returns one line for an error of input or output; null for any other error. */
   public static String explain(Throwable error) {
     return switch (error) {
       case UncheckedIOException e -> inWords(e);

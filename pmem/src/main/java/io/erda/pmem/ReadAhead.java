@@ -35,7 +35,7 @@ public final class ReadAhead {
   private final Set<Mapping> mappings = ConcurrentHashMap.newKeySet();
   private final AtomicLong bytes = new AtomicLong();
 
-  /** What {@link #bytesMax} said; 0 before it was asked. Used under the lock of this object. */
+  /** The value of {@link #bytesMax}; 0 before it was read. Used under the lock of this object. */
   private long max;
 
   /** Whether pages are read alone; changed only under the lock of this object. */

@@ -81,11 +81,8 @@ public final class FutureDriver {
   private final int[] freeTokens = new int[begun.length];
   private int free;
 
-  // A list of the operations that have ended. Their futures are completed between two steps.
-  // Nothing
-  // is allocated for it, so that an exhausted heap loses no operation.
-  private FutureOperation firstEnded;
-  private FutureOperation lastEnded;
+  /** The operations that have ended. Their futures are completed between two steps. */
+  private final OperationQueue toComplete = new OperationQueue();
 
   /** Operations that dependents submitted in this thread, and that have not ended. */
   private int own;
@@ -144,11 +141,16 @@ public final class FutureDriver {
     if (!enter(operation)) {
       return;
     }
-    pending.incrementAndGet();
+    boolean counted = false;
     try {
+      pending.incrementAndGet();
+      counted = true;
       inbox.add(operation);
     } catch (Throwable e) {
       // An exhausted heap or stack: nothing was submitted, and the room is free again.
+      if (!counted) {
+        pending.incrementAndGet();
+      }
       leave(operation);
       throw e;
     }
@@ -339,10 +341,15 @@ public final class FutureDriver {
 
   private int takeInbox() {
     int taken = 0;
-    for (FutureOperation each = inbox.peek(); each != null; each = inbox.peek()) {
+    for (FutureOperation each = inbox.poll(); each != null; each = inbox.poll()) {
       each.sinceNs = Devices.CLOCK.getAsLong();
-      queues.add(each);
-      inbox.remove();
+      try {
+        queues.add(each);
+      } catch (Throwable e) {
+        each.failed(e);
+        toComplete.add(each);
+        throw e;
+      }
       taken++;
     }
     return taken;
@@ -415,17 +422,8 @@ public final class FutureDriver {
 
   /** Ends an operation: others of its key may begin, and its future is completed soon. */
   private void over(FutureOperation operation) {
-    append(operation);
+    toComplete.add(operation);
     queues.ended(operation);
-  }
-
-  private void append(FutureOperation operation) {
-    if (firstEnded == null) {
-      firstEnded = operation;
-    } else {
-      lastEnded.next = operation;
-    }
-    lastEnded = operation;
   }
 
   /**
@@ -435,20 +433,15 @@ public final class FutureDriver {
    */
   private int tell() {
     int count = 0;
-    FutureOperation each = firstEnded;
-    firstEnded = null;
-    lastEnded = null;
-    while (each != null) {
-      FutureOperation following = each.next;
-      each.next = null;
+    for (int left = toComplete.size(); left > 0; left--) {
+      FutureOperation each = toComplete.poll();
       // Make room first: a dependent of this future may submit the next operation.
       leave(each);
       if (complete(each)) {
         count++;
       } else {
-        append(each);
+        toComplete.add(each);
       }
-      each = following;
     }
     return count;
   }
@@ -490,7 +483,7 @@ public final class FutureDriver {
       try {
         failTheRest();
         tell();
-        done = firstEnded == null;
+        done = toComplete.isEmpty();
       } catch (Throwable e) {
         report(e);
       }
@@ -519,7 +512,7 @@ public final class FutureDriver {
     Consumer<FutureOperation> fail =
         each -> {
           each.failed(never);
-          append(each);
+          toComplete.add(each);
         };
     queues.drain(fail);
     for (int token = 0; token < begun.length; token++) {
@@ -532,7 +525,7 @@ public final class FutureDriver {
                 : new ErdaException.OutcomeUnknown(
                     "the client ended while this was under way: " + failure, false));
         begun[token] = null;
-        append(each);
+        toComplete.add(each);
       }
     }
     for (FutureOperation each = inbox.poll(); each != null; each = inbox.poll()) {

@@ -18,7 +18,7 @@ public abstract sealed class FutureOperation {
   /** The time at which the client's thread took over the operation, by {@code Devices.CLOCK}. */
   long sinceNs;
 
-  /** The next operation of the list in which ended operations wait for their futures. */
+  /** The operation behind this one in its {@link OperationQueue}; null when it is the last. */
   FutureOperation next;
 
   /** Whether it no longer counts as pending. */

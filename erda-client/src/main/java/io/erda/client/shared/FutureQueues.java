@@ -1,6 +1,5 @@
 package io.erda.client.shared;
 
-import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -23,12 +22,12 @@ final class FutureQueues {
     int running;
 
     /** Operations that wait for those to end. */
-    final ArrayDeque<FutureOperation> waiting = new ArrayDeque<>(2);
+    final OperationQueue waiting = new OperationQueue();
   }
 
   private final Map<FutureOperation.Key, OfKey> keys = new HashMap<>();
-  private final ArrayDeque<FutureOperation> gets = new ArrayDeque<>();
-  private final ArrayDeque<FutureOperation> puts = new ArrayDeque<>();
+  private final OperationQueue gets = new OperationQueue();
+  private final OperationQueue puts = new OperationQueue();
 
   /** Adds an operation. When an exhausted heap keeps it from that, the operation is not added. */
   void add(FutureOperation operation) {
@@ -48,7 +47,7 @@ final class FutureQueues {
     queue.running++;
   }
 
-  private ArrayDeque<FutureOperation> row(boolean ofGets) {
+  private OperationQueue row(boolean ofGets) {
     return ofGets ? gets : puts;
   }
 
@@ -62,7 +61,7 @@ final class FutureQueues {
 
   /** Removes the next operation, which has begun, or has ended without beginning. */
   void taken(boolean get) {
-    row(get).remove();
+    row(get).poll();
   }
 
   /**
@@ -80,8 +79,7 @@ final class FutureQueues {
     }
     queue.gets = queue.waiting.peek().isGet();
     while (!queue.waiting.isEmpty() && queue.waiting.peek().isGet() == queue.gets) {
-      run(queue, queue.waiting.peek());
-      queue.waiting.remove();
+      run(queue, queue.waiting.poll());
     }
   }
 
@@ -95,7 +93,7 @@ final class FutureQueues {
     keys.clear();
   }
 
-  private static void drain(ArrayDeque<FutureOperation> some, Consumer<FutureOperation> taker) {
+  private static void drain(OperationQueue some, Consumer<FutureOperation> taker) {
     for (FutureOperation each = some.poll(); each != null; each = some.poll()) {
       taker.accept(each);
     }

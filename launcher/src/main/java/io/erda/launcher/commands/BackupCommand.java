@@ -68,9 +68,7 @@ public final class BackupCommand implements Callable<Integer> {
     if (Files.exists(directory) && !Files.isDirectory(directory)) {
       throw new UserError("a backup is a directory, and this is none: " + directory);
     }
-    Path parent = directory.toAbsolutePath().normalize().getParent();
-    if (Files.exists(directory.resolve(StoreFiles.SUPERBLOCK))
-        || (parent != null && Files.exists(parent.resolve(StoreFiles.SUPERBLOCK)))) {
+    if (isInAStore()) {
       throw new UserError(
           "the directory is a store's own, and a backup that lies in it is lost with it: "
               + directory);
@@ -79,6 +77,14 @@ public final class BackupCommand implements Callable<Integer> {
       throw new UserError("a backup is there already: " + directory.resolve(BackupWriter.FILE));
     }
     return share == Pauses.PERCENT_MAX ? backUp() : Niceness.callAside(this::backUp);
+  }
+
+  private boolean isInAStore() {
+    Path at = directory.toAbsolutePath().normalize();
+    while (at != null && Files.notExists(at.resolve(StoreFiles.SUPERBLOCK))) {
+      at = at.getParent();
+    }
+    return at != null;
   }
 
   private int backUp() throws IOException {

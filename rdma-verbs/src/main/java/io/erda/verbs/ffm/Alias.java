@@ -21,7 +21,8 @@ public final class Alias {
   private static final int TRIES = 100;
 
   /**
-   * The next address. It begins at random, so that keys of an earlier process name other addresses.
+   * The address that the next alias gets. The first address is random, so that keys of an earlier
+   * process name other addresses.
    */
   private static final AtomicLong NEXT =
       new AtomicLong(new SecureRandom().nextLong(ADDRESSES >>> UNIT_BITS));

@@ -223,7 +223,7 @@ public final class EmbeddedDevice implements Device {
   void forget(EmbeddedQueuePair queuePair) {
     finished = finished.plus(queuePair.statistics());
     queuePairs.remove(queuePair);
-    // The same is done here, because strangers() may never be called.
+    // strangers() removes them too, but nobody may ever call it.
     departing.removeIf(EmbeddedQueuePair::peerLeft);
     if (!queuePair.isRequester() && !queuePair.peerLeft()) {
       departing.add(queuePair);

@@ -177,6 +177,14 @@ public final class StoreOpening {
     return new RootFile(memory);
   }
 
+  /** Compares a store that is not open with the record of its last clean stop. */
+  public static StopRecord.Verdict compareWithStop(MemoryDirectory directory) throws IOException {
+    try (PersistentMemory superblock = directory.open(StoreFiles.SUPERBLOCK);
+        PersistentMemory root = directory.open(StoreFiles.ROOT)) {
+      return StopRecord.check(directory, Superblock.load(superblock), root(root).incarnation());
+    }
+  }
+
   /**
    * Compares the store with its record of a clean stop, before anything is stored, even the
    * promise, so that a refused opening has changed nothing. A store that differs from its record is
@@ -185,11 +193,7 @@ public final class StoreOpening {
    */
   private static StopRecord.Verdict checkStopRecord(MemoryDirectory directory, boolean looking)
       throws IOException {
-    StopRecord.Verdict stopped;
-    try (PersistentMemory superblock = directory.open(StoreFiles.SUPERBLOCK);
-        PersistentMemory root = directory.open(StoreFiles.ROOT)) {
-      stopped = StopRecord.check(directory, Superblock.load(superblock), root(root).incarnation());
-    }
+    StopRecord.Verdict stopped = compareWithStop(directory);
     if (stopped.state() == StopRecord.State.DIFFERS && !looking) {
       throw new ErdaException.Damaged(
           "the store was stopped cleanly and is not what it was then: "
