@@ -268,8 +268,7 @@ record OpenedStore(
 
   /** Whether it is EROFS, for which the JDK has no type. */
   private static boolean isUnwritable(FileSystemException e) {
-    return e instanceof UnwritableFileSystemException
-        || Errno.EROFS.words().equals(e.getReason());
+    return e instanceof UnwritableFileSystemException || Errno.EROFS.words().equals(e.getReason());
   }
 
   /**

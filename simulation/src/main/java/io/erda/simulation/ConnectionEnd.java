@@ -23,7 +23,8 @@ final class ConnectionEnd {
   private Phase phase = Phase.CONNECTING;
   private boolean crashed;
 
-  ConnectionEnd(Device device, Traffic traffic, SimulatedCompletions completions, int receiveDepth) {
+  ConnectionEnd(
+      Device device, Traffic traffic, SimulatedCompletions completions, int receiveDepth) {
     this.device = device;
     this.traffic = traffic;
     this.completions = completions;

@@ -266,7 +266,10 @@ final class FailingPrograms implements AutoCloseable {
     String said = server.err();
     outcome.said("server", said);
     boolean why = said.contains("erda: ") || said.contains("ended because");
-    if (!lived && !why && outcome.isHeard() && !ConfigurationResult.isOfTheJvm(said + server.out())) {
+    if (!lived
+        && !why
+        && outcome.isHeard()
+        && !ConfigurationResult.isOfTheJvm(said + server.out())) {
       outcome.complain(
           "the server ended with %d and did not say why%s"
               .formatted(server.exitCode(), served ? "" : ", before it served"));
@@ -351,7 +354,8 @@ final class FailingPrograms implements AutoCloseable {
     }
   }
 
-  private void verify(List<String> tracing, Path world, ConfigurationResult outcome) throws IOException {
+  private void verify(List<String> tracing, Path world, ConfigurationResult outcome)
+      throws IOException {
     try (Traced tool = tool("tool", world, tracing, List.of("verify", "--data", data(world)))) {
       boolean done = requireEnd(tool, outcome);
       String out = tool.out();
@@ -366,7 +370,8 @@ final class FailingPrograms implements AutoCloseable {
     }
   }
 
-  private void check(List<String> tracing, Path world, ConfigurationResult outcome) throws IOException {
+  private void check(List<String> tracing, Path world, ConfigurationResult outcome)
+      throws IOException {
     Path backup = world.resolve("backup");
     try (Traced tool =
         tool("tool", world, tracing, List.of("restore", "--check", backup.toString()))) {

@@ -37,7 +37,8 @@ final class SeveralKeys {
    *     call
    * @param keys that are in use now
    */
-  ClientLog.Outcome call(ErdaClient erda, OperationKind operation, SplittableRandom random, int keys) {
+  ClientLog.Outcome call(
+      ErdaClient erda, OperationKind operation, SplittableRandom random, int keys) {
     OperationKind each =
         switch (operation) {
           case GET -> OperationKind.GET;

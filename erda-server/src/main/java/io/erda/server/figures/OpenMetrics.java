@@ -47,7 +47,8 @@ public final class OpenMetrics {
     return text(told, OpenMetrics::describePlain);
   }
 
-  private static String text(Map<String, Long> told, BiConsumer<StatsFigure, StringBuilder> describer) {
+  private static String text(
+      Map<String, Long> told, BiConsumer<StatsFigure, StringBuilder> describer) {
     Map<StatsFigure, List<String>> samples = new LinkedHashMap<>();
     FigureCatalogue.all().forEach(figure -> samples.put(figure, new ArrayList<>()));
     told.forEach((name, value) -> {

@@ -216,7 +216,8 @@ public final class BaselinesExperiment implements Experiment {
    *
    * @return the ratio of the throughputs
    */
-  private Figure tellBeside(PaperWorkload workload, List<Series> series, Series other, Figures.Row row) {
+  private Figure tellBeside(
+      PaperWorkload workload, List<Series> series, Series other, Figures.Row row) {
     Series erda = series.getFirst();
     Figure throughput = ratio("throughput", Rounds.ratios(erda.perSecond, other.perSecond));
     if (!other.scheme.isBaseline()) {

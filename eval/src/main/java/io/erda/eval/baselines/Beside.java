@@ -32,7 +32,9 @@ final class Beside {
 
   /** Adds the values of all schemes, without goals. */
   void add(
-      PaperWorkload workload, Map<Scheme, double[]> values, ToDoubleFunction<Scheme> besideInPaper) {
+      PaperWorkload workload,
+      Map<Scheme, double[]> values,
+      ToDoubleFunction<Scheme> besideInPaper) {
     add(workload, values, besideInPaper, Double.NaN);
   }
 

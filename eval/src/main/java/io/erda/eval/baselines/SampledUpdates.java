@@ -1,9 +1,9 @@
 package io.erda.eval.baselines;
 
 import io.erda.eval.process.ProcessException;
+import io.erda.eval.profile.ProfileSteps;
 import io.erda.eval.profile.Sampling;
 import io.erda.eval.profile.Sampling.Span;
-import io.erda.eval.profile.ProfileSteps;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -12,7 +12,8 @@ import java.util.List;
  * @param peer the system with which Erda is compared
  * @param beside the figure of the peer
  */
-record PeerGoal(PeerSystem system, Column measured, PeerSystem peer, Column beside, double ratioMax) {
+record PeerGoal(
+    PeerSystem system, Column measured, PeerSystem peer, Column beside, double ratioMax) {
   static final List<PeerGoal> ALL =
       List.of(
           besideMap(PeerSystem.ERDA_SHM, Column.PUT_SMALL, 1.5),

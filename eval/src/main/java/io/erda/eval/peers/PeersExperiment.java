@@ -56,7 +56,8 @@ public final class PeersExperiment implements Experiment {
   @Override
   public Report run(Context context) {
     Stage stage =
-        new Stage(context, PeerLibraries.installed(), context.quick() ? PeerSizes.QUICK : PeerSizes.FULL);
+        new Stage(
+            context, PeerLibraries.installed(), context.quick() ? PeerSizes.QUICK : PeerSizes.FULL);
     PeerFigures figures = new PeerFigures();
     List<PeerSystem> systems = stage.systems();
     new LoadMeasurement(stage, Column.Scale.KIB).run(systems, figures);

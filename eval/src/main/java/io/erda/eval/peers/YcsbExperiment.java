@@ -43,7 +43,8 @@ public final class YcsbExperiment implements Experiment {
   @Override
   public Report run(Context context) {
     Stage stage =
-        new Stage(context, PeerLibraries.installed(), context.quick() ? PeerSizes.QUICK : PeerSizes.FULL);
+        new Stage(
+            context, PeerLibraries.installed(), context.quick() ? PeerSizes.QUICK : PeerSizes.FULL);
     List<PeerSystem> systems = new ArrayList<>(stage.systems());
     systems.add(PeerSystem.NOTHING);
     YcsbFigures figures = new YcsbFigures();

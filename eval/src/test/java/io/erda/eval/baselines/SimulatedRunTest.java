@@ -18,7 +18,9 @@ class SimulatedRunTest {
   void theSameRunHasTheSameFigures() {
     for (Scheme scheme : Scheme.values()) {
       assertEquals(
-          figures(scheme, PaperWorkload.YCSB_A, 3), figures(scheme, PaperWorkload.YCSB_A, 3), scheme.title);
+          figures(scheme, PaperWorkload.YCSB_A, 3),
+          figures(scheme, PaperWorkload.YCSB_A, 3),
+          scheme.title);
     }
   }
 

@@ -34,7 +34,10 @@ class PeersReportTest {
   private static Report report(boolean quick, PeerSystem... beside) {
     Context context = new Context(null, null, null, null, 0, quick);
     Stage stage =
-        new Stage(context, PeerLibraries.listed(Path.of("none")), quick ? PeerSizes.QUICK : PeerSizes.FULL);
+        new Stage(
+            context,
+            PeerLibraries.listed(Path.of("none")),
+            quick ? PeerSizes.QUICK : PeerSizes.FULL);
     Survival survival = new Survival();
     stage.systems().forEach(system -> survival.add(system, "a kill", ""));
     return PeersExperiment.report(stage, figures(beside), survival);

@@ -36,7 +36,8 @@ class YcsbReportTest {
   private Report report(PeerSystem system) {
     Context context = new Context(null, null, null, null, 0, false);
     PeerLibraries none = PeerLibraries.listed(Path.of("none"));
-    return new YcsbReport(new Stage(context, none, PeerSizes.FULL), List.of(system), figures, survival)
+    return new YcsbReport(
+            new Stage(context, none, PeerSizes.FULL), List.of(system), figures, survival)
         .report();
   }
 

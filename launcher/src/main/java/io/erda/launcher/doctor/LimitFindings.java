@@ -61,7 +61,9 @@ final class LimitFindings {
     return limit < FILE_BYTES_MIN
         ? Finding.wrong(
             "file size",
-            ByteText.of(limit) + ": a region of the default size takes " + ByteText.of(FILE_BYTES_MIN),
+            ByteText.of(limit)
+                + ": a region of the default size takes "
+                + ByteText.of(FILE_BYTES_MIN),
             mend)
         : Finding.note(
             "file size", ByteText.of(limit) + ": the hash table can't grow beyond it", mend);

@@ -198,7 +198,8 @@ final class RdmaFindings {
             ByteText.of(limit) + ": over RDMA the store and the buffers are locked in memory",
             "ulimit -l unlimited; a service: LimitMEMLOCK=infinity")
         : Finding.ok(
-            "locked memory", limit == Long.MAX_VALUE ? "unlimited" : "at most " + ByteText.of(limit));
+            "locked memory",
+            limit == Long.MAX_VALUE ? "unlimited" : "at most " + ByteText.of(limit));
   }
 
   private static String names(List<Path> files) {

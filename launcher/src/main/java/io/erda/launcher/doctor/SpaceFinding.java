@@ -33,7 +33,8 @@ final class SpaceFinding {
     if (room == null || room.totalBytes() == 0) {
       return Finding.ok(NAME, "the file system does not tell");
     }
-    String found = ByteText.of(room.usableBytes()) + " of " + ByteText.of(room.totalBytes()) + " free";
+    String found =
+        ByteText.of(room.usableBytes()) + " of " + ByteText.of(room.totalBytes()) + " free";
     boolean stored = Surroundings.holdsStore(surroundings.data());
     if (!stored && room.usableBytes() < BYTES_OF_DEFAULT) {
       return Finding.wrong(

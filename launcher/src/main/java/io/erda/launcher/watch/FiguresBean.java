@@ -1,7 +1,7 @@
 package io.erda.launcher.watch;
 
-import io.erda.server.figures.StatsFigure;
 import io.erda.server.figures.FigureCatalogue;
+import io.erda.server.figures.StatsFigure;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

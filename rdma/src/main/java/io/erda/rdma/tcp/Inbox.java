@@ -29,7 +29,8 @@ final class Inbox {
   }
 
   boolean isFull() {
-    return receives.isFull() || completions.count() - completions.ofRequests() >= TcpReceives.CAPACITY;
+    return receives.isFull()
+        || completions.count() - completions.ofRequests() >= TcpReceives.CAPACITY;
   }
 
   /** Posts a buffer, which gets a message at once if one waits. */

@@ -122,7 +122,8 @@ public final class HistoryLog implements AutoCloseable {
    *     History#ABSENT}
    * @return the operation, for {@link #ok} and {@link #failed}
    */
-  public int invokeIf(OperationKind operation, long key, long value, long expected) throws IOException {
+  public int invokeIf(OperationKind operation, long key, long value, long expected)
+      throws IOException {
     append(EXPECTS, 0, number + 1, 0, expected);
     return invoke(operation, key, value);
   }
@@ -205,7 +206,8 @@ public final class HistoryLog implements AutoCloseable {
   }
 
   /** An invocation whose end was not read yet. */
-  private record Invocation(OperationKind operation, long key, long value, long expected, long time) {
+  private record Invocation(
+      OperationKind operation, long key, long value, long expected, long time) {
     void endIn(History history, int client, long result, long endTime, Ending outcome) {
       history.addIf(client, operation, key, result, expected, time, endTime, outcome);
     }

@@ -2,8 +2,8 @@ package io.erda.simulation.system;
 
 import io.erda.pmem.MemoryDirectory;
 import io.erda.rdma.Device;
-import io.erda.simulation.history.LinearizabilityChecker;
 import io.erda.simulation.history.Ending;
+import io.erda.simulation.history.LinearizabilityChecker;
 import io.erda.simulation.history.Verdict;
 import java.io.IOException;
 import java.util.ArrayList;
