@@ -197,7 +197,7 @@ final class Responder {
         }
         OneSidedEffects.returnWord(work, was);
       }
-      default -> throw new IllegalArgumentException(work.toString());
+      default -> throw new IllegalArgumentException("opcode " + work.opcode);
     }
   }
 
