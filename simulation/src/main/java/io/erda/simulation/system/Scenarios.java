@@ -189,7 +189,7 @@ public final class Scenarios {
     return reusedRegions(
         random,
         3000,
-        1 << 21,
+        1 << 20,
         EnumSet.of(Fault.SERVER_CRASH, Fault.EMBEDDED_OPENING, Fault.STORE_OF_THE_LEFT));
   }
 

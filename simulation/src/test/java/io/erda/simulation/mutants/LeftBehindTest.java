@@ -13,7 +13,7 @@ final class LeftBehindTest {
   /** Servers are killed over their clients, and another process opens the store now and then. */
   private static final ReusedRegions RUNS =
       new ReusedRegions(
-          3000, 1 << 21, List.of("SERVER_CRASH", "EMBEDDED_OPENING", "STORE_OF_THE_LEFT"));
+          3000, 1 << 20, List.of("SERVER_CRASH", "EMBEDDED_OPENING", "STORE_OF_THE_LEFT"));
 
   @Test
   void clientsOfAServerThatDiedHarmNobodyWhoOpensTheStore() {
