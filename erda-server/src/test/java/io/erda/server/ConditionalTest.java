@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -21,6 +22,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.ToIntFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -97,13 +99,18 @@ final class ConditionalTest {
     assertArrayEquals(small, client.get(KEY));
   }
 
-  /** Everybody adds to one counter: what is added is what is there in the end. */
+  /**
+   * Everybody adds to one counter: what is added is what is there in the end. A server ends the
+   * connection of a client that does not write an announced object in time, which a loaded machine
+   * makes happen. The client then does not know whether the addition was done.
+   */
   @ParameterizedTest
   @EnumSource(
       value = Promise.class,
       names = {"ATOMIC", "PROCESS", "POWER"})
   void noAdditionGetsLost(Promise promise) throws Exception {
     int additions = promise == Promise.POWER ? 100 : 1000;
+    AtomicInteger unknown = new AtomicInteger();
     try (ErdaServer server = ErdaServer.start(directory.resolve("data"), options(promise));
         ErdaClient control = ErdaClient.connect(server.uri())) {
       control.put(KEY, number(0));
@@ -113,15 +120,23 @@ final class ConditionalTest {
               client -> {
                 int missed = 0;
                 for (int i = 0; i < additions; i++) {
-                  byte[] before = client.get(KEY);
-                  while (!client.compareAndSet(KEY, before, number(number(before) + 1))) {
-                    missed++;
-                    before = client.get(KEY);
+                  try {
+                    byte[] before = client.get(KEY);
+                    while (!client.compareAndSet(KEY, before, number(number(before) + 1))) {
+                      missed++;
+                      before = client.get(KEY);
+                    }
+                  } catch (ErdaException.OutcomeUnknown e) {
+                    assertSame(Promise.ATOMIC, promise, e::toString);
+                    unknown.incrementAndGet();
                   }
                 }
                 return missed;
               });
-      assertEquals(THREADS * additions, number(control.get(KEY)));
+      int missing = THREADS * additions - number(control.get(KEY));
+      assertTrue(
+          missing >= 0 && missing <= unknown.get(),
+          () -> missing + " are missing, " + unknown + " are unknown");
       assertTrue(conflicts.stream().mapToInt(each -> each).sum() > 0, "they never met");
     }
   }

@@ -93,6 +93,10 @@ final class ServedConnection implements CompletionHandler {
   // Messages.
   private final Window window = new Window();
   private long receivedBytes;
+
+  /** Whether something for the peer found no room in the buffer at the last attempt. */
+  private boolean heldBack;
+
   private long finishedTold;
 
   ServedConnection(
@@ -168,6 +172,7 @@ final class ServedConnection implements CompletionHandler {
   }
 
   private void work() throws IOException {
+    heldBack = false;
     take();
     if (phase == Phase.OPEN) {
       passMessages();
@@ -196,12 +201,13 @@ final class ServedConnection implements CompletionHandler {
   /**
    * Sets the events for which the selector watches the socket. No more bytes are read while a frame
    * or a READ waits for room for its answer; it goes on, in another turn, when the socket has taken
-   * some bytes.
+   * some bytes. So does what was held back, even if the socket has taken all bytes since: no signal
+   * announces it again.
    */
   private void watch(boolean allSent) {
     boolean waits = phase == Phase.OPEN && (readLeft >= 0 || in.frame(Frame.BYTES_MAX) != 0);
     boolean reads = phase != Phase.ENDING && phase != Phase.DECIDING && !waits;
-    boolean writes = waits || !allSent || reads && transport.hasMore();
+    boolean writes = waits || !allSent || heldBack || reads && transport.hasMore();
     int wanted = (reads ? SelectionKey.OP_READ : 0) | (writes ? SelectionKey.OP_WRITE : 0);
     if (key.interestOps() != wanted) {
       key.interestOps(wanted);
@@ -616,9 +622,12 @@ final class ServedConnection implements CompletionHandler {
   }
 
   private boolean mayPass() {
-    return readLeft < 0
-        && window.hasRoom(Frame.DATA_BYTES_MAX)
-        && out.hasRoom(Frame.HEADER_BYTES + Frame.DATA_BYTES_MAX);
+    if (readLeft >= 0 || !window.hasRoom(Frame.DATA_BYTES_MAX)) {
+      return false;
+    }
+    boolean room = out.hasRoom(Frame.HEADER_BYTES + Frame.DATA_BYTES_MAX);
+    heldBack |= !room;
+    return room;
   }
 
   /**
@@ -626,7 +635,11 @@ final class ServedConnection implements CompletionHandler {
    * other frame has done so.
    */
   private void tell() {
-    if (phase != Phase.OPEN || !out.hasRoom(2 * Frame.HEADER_BYTES + Frame.WITHDRAWN_BYTES)) {
+    if (phase != Phase.OPEN) {
+      return;
+    }
+    if (!out.hasRoom(2 * Frame.HEADER_BYTES + Frame.WITHDRAWN_BYTES)) {
+      heldBack = true;
       return;
     }
     if (exchange.withdrawn && executor.claims().finished() != finishedTold) {
