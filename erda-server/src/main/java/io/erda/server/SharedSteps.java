@@ -32,7 +32,7 @@ import java.util.function.Supplier;
  * call the other methods.
  */
 final class SharedSteps extends Steps implements LocalPublisher {
-  /** After this many steps for others a client leaves the rest to the server's thread. */
+  /** The most steps that a client takes in one call. It leaves further steps to the server's thread. */
   private static final int HELPED_MAX = 8;
 
   /** The number of puts without a message after which their thread takes a step of the server. */

@@ -402,7 +402,7 @@ public final class Put extends Operation {
     step = Step.ANNOUNCED;
   }
 
-  /** READs the root's first word behind the object. */
+  /** READs the first word of the root behind the WRITE of the object. */
   private void postRoot() {
     readRoot
         .id(WorkId.of(serial, slot))
@@ -489,7 +489,7 @@ public final class Put extends Operation {
     }
     step = Step.POST_ANNOUNCED_WRITE;
     postWrite();
-    // Only now: while an announcement waits at the server its lease must not end.
+    // This comes only now, because a lease must not end while an announcement waits at the server.
     placed();
   }
 

@@ -65,7 +65,7 @@ public final class FigureCatalogue {
     return GROUPS.stream().flatMap(group -> group.figures().stream()).toList();
   }
 
-  /** The figure of a name that a server tells, or null when there is none. */
+  /** Returns the figure for a name from a server; null when there is none. */
   public static StatsFigure find(String told) {
     StatsFigure exact = BY_NAME.get(told);
     if (exact != null) {

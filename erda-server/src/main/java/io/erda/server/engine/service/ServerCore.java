@@ -253,7 +253,7 @@ public final class ServerCore implements AutoCloseable {
     figures.readAll();
   }
 
-  /** Why puts and deletes are refused, or null. */
+  /** Returns why puts and deletes are refused; null when they are not. */
   public String readOnlyReason() {
     return failures.reason();
   }

@@ -185,7 +185,7 @@ public final class StoreEngine implements AutoCloseable {
     return log;
   }
 
-  /** Knows which pending words will still be decided by a put. */
+  /** Returns the object that knows which pending words will still be decided by a put. */
   public PendingWords pending() {
     return pending;
   }

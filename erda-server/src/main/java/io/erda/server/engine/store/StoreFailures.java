@@ -28,7 +28,7 @@ import java.util.function.Supplier;
  * requests that change the store are refused as on a full disk.
  */
 public final class StoreFailures {
-  /** Is told, in the server's thread, when the store takes no more puts and deletes. */
+  /** Receives the reason why the store takes no more puts and deletes, in the server's thread. */
   public interface Listener {
     /** Ignores everything. */
     Listener NONE = new Listener() {};
@@ -94,7 +94,7 @@ public final class StoreFailures {
     return null;
   }
 
-  /** The result for requests that change something, after any failure. */
+  /** Returns the result for requests that change the store after a failure. */
   public int refusal() {
     return full == null ? Result.READ_ONLY : Result.DISK_FULL;
   }

@@ -122,7 +122,7 @@ public final class TableGrowth {
   private final ServiceListener told;
   private final ArrayDeque<Retired> retired = new ArrayDeque<>();
 
-  /** Makes the new table's file; null when no file is being made. */
+  /** The creation of the new table's file; null when no file is being made. */
   private Creation creation;
 
   /** Buckets of the table whose file is being made. */
