@@ -74,8 +74,9 @@ final class ServerThread implements AutoCloseable {
    * Starts the thread. When that fails, the devices and the log are still the caller's.
    *
    * @param served the store that is served first
-   * @param steps of its core
-   * @param failureListener is told the error that the server ends with, before the connections end
+   * @param steps the steps of its core
+   * @param failureListener is called with the error that ends the server, before the connections
+   *     end
    * @param daemon whether the JVM may end while the thread runs; for the store this is like a kill
    */
   static ServerThread start(

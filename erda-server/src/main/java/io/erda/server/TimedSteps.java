@@ -6,8 +6,8 @@ import java.util.function.Supplier;
 
 /**
  * Measures the time of steps that did work, which is the cost of a server apart from its polling.
- * Each step reads the clock twice, so a server is only timed on request. The core has the
- * figure {@code server.work.ns}.
+ * Each step reads the clock twice, so a server is only timed on request. The core has the figure
+ * {@code server.work.ns}.
  */
 final class TimedSteps extends Steps {
   private final LongSupplier nanoTime;

@@ -58,8 +58,8 @@ public interface Device extends AutoCloseable {
   Listener listen(String address) throws IOException;
 
   /**
-   * Listens as {@link #listen(String)} does, and reports refused peers and failed threads, which the
-   * {@link Listener} does not report.
+   * Listens as {@link #listen(String)} does, and reports refused peers and failed threads, which
+   * the {@link Listener} does not report.
    *
    * @param refusals receives the peers that this device refuses by itself; none from a device whose
    *     {@link Listener} decides about all peers

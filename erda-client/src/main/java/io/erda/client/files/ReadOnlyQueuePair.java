@@ -21,7 +21,8 @@ import java.util.function.LongSupplier;
 
 /**
  * A connection to the files of a store. A READ is a load from a read-only mapping, done in the
- * caller's thread when it is posted; {@link FileAnswers} answers a SEND in the same call. All other work completes with {@link Status#UNSUPPORTED}. Owns the mappings.
+ * caller's thread when it is posted; {@link FileAnswers} answers a SEND in the same call. All other
+ * work completes with {@link Status#UNSUPPORTED}. Owns the mappings.
  */
 final class ReadOnlyQueuePair implements QueuePair {
   /** READs of the root between two reads of the clock. */

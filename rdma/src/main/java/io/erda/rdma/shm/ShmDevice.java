@@ -148,8 +148,10 @@ public final class ShmDevice implements Device {
     return listenAs(ShmSocket.user(Libc.effectiveUser()), address);
   }
 
-  /** {@inheritDoc} This device does not report individual peers, because each of them gets the
-   * reason of its refusal. */
+  /**
+   * {@inheritDoc} This device does not report individual peers, because each of them gets the
+   * reason of its refusal.
+   */
   @Override
   public Listener listen(String address, RefusalListener refusals, Consumer<Throwable> failures)
       throws IOException {

@@ -1,7 +1,7 @@
 /**
  * The service over a store: connections and their admission, requests, leases, ports, quotas and
- * figures. The server's thread drives a {@link io.erda.server.engine.service.ServerCore}, which gets
- * its helpers and listeners by a {@code CoreSurroundings}.
+ * figures. The server's thread drives a {@link io.erda.server.engine.service.ServerCore}, which
+ * gets its helpers and listeners by a {@code CoreSurroundings}.
  *
  * <p>{@code RequestDispatch} passes a message to the class that answers it: {@code Publishing}
  * collects puts into batches and answers them, {@code Announcing} answers puts that announce first,

@@ -152,7 +152,7 @@ public final class StoreFailures {
    * Makes the store read-only because its files, which are sound, are no longer found by their
    * path. A later opening would not find puts that are acknowledged from now on.
    *
-   * @param why in words for a user
+   * @param why the reason, in words for a user
    */
   public void because(String why) {
     if (reason == null || full != null) {
