@@ -130,7 +130,7 @@ public final class Cleaner {
     space.reserveRegions(options.enabled() ? 1 : 0);
   }
 
-  /** Takes one step. Returns 0 when there was nothing to do. */
+  /** Takes one step. Returns 0 when there was no work. */
   public int doWork(long nowNs) {
     if (!options.enabled()) {
       return 0;

@@ -78,7 +78,7 @@ public final class LiveBytes {
   /**
    * Counts a version that replaced another one.
    *
-   * @param slot of the entry
+   * @param slot the slot of the entry
    * @param before offset of the version that readers took, or {@link VersionWord#NONE}
    * @param after offset of the value that readers take from now on, or {@link VersionWord#NONE} for
    *     a tombstone

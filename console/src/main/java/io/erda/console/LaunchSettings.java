@@ -13,7 +13,7 @@ import java.util.Properties;
  * <p>Code that starts another JVM, for a server process for example, takes the flags and the class
  * path from here.
  *
- * @param version of this build
+ * @param version the version of this build
  * @param jvmFlags flags that the libraries need, in the order of the command line
  * @param serverJvmFlags further flags of a server's process
  */

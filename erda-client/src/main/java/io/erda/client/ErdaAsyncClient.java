@@ -86,7 +86,7 @@ public final class ErdaAsyncClient implements AutoCloseable {
    * Begins to connect over a device that the client borrows: the caller closes it after the client.
    * Works in virtual time. A device belongs to one thread, and so do all clients over it.
    *
-   * @param address of the server, in the device's form
+   * @param address the address of the server, in the device's form
    * @param nanoTime the clock for time-outs, monotonic, ns
    */
   public static ErdaAsyncClient over(

@@ -156,7 +156,7 @@ public final class ErdaClient implements AutoCloseable {
    * one thread, so with several clients over one device all calls, {@link #close()} included, are
    * for that thread.
    *
-   * @param address of the server, in the device's form
+   * @param address the address of the server, in the device's form
    * @param nanoTime the clock for time-outs, monotonic, ns
    */
   public static ErdaClient over(
@@ -589,7 +589,7 @@ public final class ErdaClient implements AutoCloseable {
    * figures once the server has noted the request; the cleaning is done when the figure {@code
    * cleaner.asked} is 0.
    *
-   * @param head of the log, or −1 for all
+   * @param head number of a head of the log, or −1 for all
    * @throws ErdaException.Unavailable when the server does not clean
    * @throws ErdaException.BadArgument when the store has no such head
    * @throws ErdaException.ReadOnly when the store takes no more puts and deletes

@@ -27,8 +27,8 @@ import java.util.Map;
  * {@code erda+shm:/srv/what?/}. Otherwise what is behind the question mark is a parameter, and one
  * that is not known is refused.
  *
- * <p>Behind host and port may stand parameters of the device, {@code ?name=value&name=value}: they
- * name files, and never hold a secret themselves.
+ * <p>Parameters of the device may follow host and port: {@code ?name=value&name=value}. They name
+ * files, and never contain a secret themselves.
  */
 public sealed interface ErdaUri {
   /** The default port of {@code ./erda server}. */

@@ -23,7 +23,7 @@ public interface OperationHandler {
    * @param memory holds the value until this method returns. It belongs to the client; read only
    *     the range of the value
    * @param offset where the value begins
-   * @param length of the value, bytes; -1: absent
+   * @param length the length of the value, bytes; −1: the key has no value
    */
   void onGet(long token, MemorySegment memory, long offset, long length);
 

@@ -62,11 +62,15 @@ public final class ErdaServer implements AutoCloseable {
   }
 
   /**
-   * The same, with the addresses of TCP taken and the files of devices (secret, certificate, key)
-   * read first, for a process that gives up rights in between.
+   * Starts a server in two parts, for a process that gives up rights in between. The first part
+   * takes the TCP addresses and reads the files of the devices (secret, certificate, key). The
+   * second part makes or opens the store, and serves it as {@link #start(Path, ServerOptions)}
+   * does.
    *
-   * @param beforeOpening runs after that and before anything of the store is made or opened; what
-   *     it throws is thrown, and everything is given back
+   * @param beforeOpening runs between the two parts. When it throws, the server does not start: the
+   *     addresses are given back, the server has made no file, and this method throws the same
+   *     exception
+   * @throws ErdaException as {@link #start(Path, ServerOptions)}
    */
   public static ErdaServer start(Path data, ServerOptions options, Runnable beforeOpening) {
     return startOrTell(data, options, Objects.requireNonNull(beforeOpening, "beforeOpening"));

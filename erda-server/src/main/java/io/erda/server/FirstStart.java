@@ -14,9 +14,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Remembers the directories, and the new store in them, that the opening of a store has made. When
- * the opening fails, or its server can't be reached, these are removed again, because no client has
- * stored anything yet. Directories and files that existed before stay.
+ * Remembers what the opening of a store has made: directories, and a new store in them. When the
+ * opening fails, or its server can't be reached, {@link #undo} removes these again, because no
+ * client has put anything yet. Directories and files that existed before stay.
  */
 final class FirstStart {
   /** Directories that did not exist, the innermost first. */

@@ -5,7 +5,8 @@ import java.util.Map;
 /**
  * An address at which a store is served in addition to shared memory.
  *
- * @param scheme of the URIs that clients use: {@code erda} for TCP, {@code erda+rdma} for RDMA
+ * @param scheme the scheme of the URIs that clients use: {@code erda} for TCP, {@code erda+rdma}
+ *     for RDMA
  * @param address HOST:PORT; with port 0 the server takes a free port
  * @param parameters the parameters of the device, by name: files for secret and TLS
  */

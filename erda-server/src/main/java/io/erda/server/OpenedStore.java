@@ -45,7 +45,8 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * A directory that is locked and whose store is open. Owns both.
+ * A store's locked directory and its open {@link StoreEngine}, as long as this process holds them;
+ * it serves no clients. Owns both.
  *
  * @param place the open directory of {@code data}; all files are found through it
  * @param files the names of its files
@@ -74,8 +75,8 @@ record OpenedStore(
 
   /**
    * Opens the store in {@code data}, or creates it there. It first takes over {@code shm/}: clients
-   * of an earlier server may still live, so they are fenced before recovery reads their stores, and
-   * counted as long as the store is open. A failed opening leaves no new store behind.
+   * of an earlier server may still live, so they are fenced before recovery reads what they wrote,
+   * and counted as long as the store is open. A failed opening leaves no new store behind.
    *
    * @throws ErdaException with a message of one line
    */
@@ -144,8 +145,8 @@ record OpenedStore(
 
   /**
    * Opens the same store once more, as after a kill, while this object lives. This is for a store
-   * whose file system became full in the middle of work. No thread may store in the store during
-   * the call. A caller that goes on with the new object closes only the engine of this one.
+   * whose file system became full in the middle of work. No thread may write to the store's memory
+   * during the call. A caller that goes on with the new object closes only the engine of this one.
    *
    * @throws ErdaException when the opening fails; then this object is unchanged
    */

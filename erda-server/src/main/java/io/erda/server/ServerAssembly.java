@@ -16,8 +16,8 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * What a server is made of beside its thread, and how it serves a store with that. Owns devices,
- * watch and log.
+ * The parts of a server besides its thread: options, devices, watch, log and clock. {@link #serve}
+ * makes the {@link StoreService} of an opened store with them. Owns devices, watch and log.
  */
 final class ServerAssembly {
   /** A device on which a store is served, and its listener. */
@@ -42,9 +42,10 @@ final class ServerAssembly {
   private final long startedNs;
 
   /**
-   * @param store that is served first; its directory is watched
-   * @param ports at which it is served, over the devices
-   * @param abandoned devices at which it is not served, where clients of earlier servers may live
+   * @param store the store that is served first; its directory is watched
+   * @param ports the ports at which the store is served, over the devices
+   * @param abandoned devices on which the store is not served, where clients of earlier servers may
+   *     live
    * @param log null: none
    * @param nanoTime the clock of cores
    * @param figures adds further figures to a core

@@ -286,7 +286,8 @@ public final class ServerOptions {
   }
 
   /**
-   * Whether to count the bytes that stores really change, which costs a comparison at every store.
+   * Whether to count the bytes of memory that a store to memory really changes, which costs a
+   * comparison at every such store.
    */
   public boolean counted() {
     return counted;

@@ -18,7 +18,7 @@ import java.util.function.Consumer;
  * on its devices. Owns all objects that it is given.
  */
 final class ServerThread implements AutoCloseable {
-  /** How often a full file system is checked for room. */
+  /** How often the thread checks whether a full file system has room again, in nanoseconds. */
   private static final long ROOM_LOOK_NS = 1_000_000_000L;
 
   private final ServerAssembly assembly;
@@ -74,10 +74,10 @@ final class ServerThread implements AutoCloseable {
    * Starts the thread. When that fails, the devices and the log are still the caller's.
    *
    * @param served the store that is served first
-   * @param steps of its core
-   * @param failureListener is told the error that the server ends with, before the connections end
-   * @param daemon whether the JVM may end while it runs, which has the effect of a kill on the
-   *     store
+   * @param steps the steps of its core
+   * @param failureListener is called with the error that ends the server, before the connections
+   *     end
+   * @param daemon whether the JVM may end while the thread runs; for the store this is like a kill
    */
   static ServerThread start(
       ServerAssembly assembly,
@@ -177,7 +177,7 @@ final class ServerThread implements AutoCloseable {
 
   private void endPublishing() {
     if (failure == null) {
-      // A thread beside the server's may have failed: the store still ends in order.
+      // Another thread of the server may have failed; the store still ends in order.
       failure = assembly.failures.first();
       served.core().finishPublishing();
     } else {
@@ -209,7 +209,8 @@ final class ServerThread implements AutoCloseable {
     if (loss != null) {
       failure = lost(loss, failure);
     } else if (failure == null && readOnly != null && !served.core().isFull()) {
-      // The exit code tells that a problem must be solved before the next start.
+      // With this exception the process gets the exit code for a problem that must be solved before
+      // the next start.
       failure = new ErdaException.ReadOnly("the store was read-only: " + readOnly);
     }
   }
@@ -286,7 +287,8 @@ final class ServerThread implements AutoCloseable {
 
   private ServerCore openedAgain() {
     StoreService before = served;
-    // Nothing may store in it, or make a file for it, during recovery.
+    // During recovery no client may write to the store's memory, and no thread may make a file for
+    // the store.
     before.core().endConnections();
     before.endThreads();
     OpenedStore again = null;

@@ -9,10 +9,11 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /**
- * The steps of a server in the JVM of its clients. A thread that sends a message while the server's
- * thread sleeps takes the server's next step itself, instead of waking the server's thread, which
- * would cost a system call and another core. So the calling thread does the put, in caches that
- * already hold the object. The server's thread does the long work: cleaning, and making files.
+ * The steps of a server in the JVM of its clients, and the puts that the threads of these clients
+ * publish themselves. A thread that sends a message while the server's thread sleeps takes the
+ * server's next step itself, instead of waking the server's thread, which would cost a system call
+ * and another core. So the calling thread does the put, in caches that already hold the object. The
+ * server's thread does the long work: cleaning, and making files.
  *
  * <p><b>One at a time.</b> A counter holds how often a step was requested. The thread that raises
  * it from 0 has the <em>turn</em>, and takes the steps. It sets the counter back to 0 only if no
@@ -32,7 +33,9 @@ import java.util.function.Supplier;
  * call the other methods.
  */
 final class SharedSteps extends Steps implements LocalPublisher {
-  /** After this many steps for others a client leaves the rest to the server's thread. */
+  /**
+   * The most steps that a client takes in one call. It leaves further steps to the server's thread.
+   */
   private static final int HELPED_MAX = 8;
 
   /** The number of puts without a message after which their thread takes a step of the server. */

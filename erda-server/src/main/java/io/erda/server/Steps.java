@@ -5,8 +5,8 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * The steps by which the server's thread drives a server, and when it may sleep. Here no other
- * thread takes any.
+ * The steps by which a thread drives a server, and the preparation of its sleep. In this class only
+ * the server's thread takes steps; in {@link SharedSteps} the threads of clients take some, too.
  */
 class Steps {
   /** Changed only by {@link #change}. */
@@ -16,7 +16,7 @@ class Steps {
     this.core = core;
   }
 
-  /** Takes one step of the server. Returns 0 when there was nothing to do. */
+  /** Takes one step of the server. Returns 0 when there was no work. */
   int doWork() {
     return core.doWork();
   }
@@ -35,7 +35,7 @@ class Steps {
   }
 
   /**
-   * Replaces the core, perhaps by the same one; no step is taken meanwhile.
+   * Replaces the core, perhaps by the same one. No step is taken during the call.
    *
    * @param next returns the new core
    */

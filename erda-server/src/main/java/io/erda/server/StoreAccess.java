@@ -18,9 +18,9 @@ import java.nio.file.attribute.UserPrincipalNotFoundException;
 import java.util.Map;
 
 /**
- * Sets who may use a store: only the owner of its directory, or its group, or all users. A user who
- * may read a directory can lock it and its files, and so keep its server from starting. So by
- * default only the owner may use the store.
+ * Sets the permissions of a store's directories, which decide who may use the store: only the
+ * owner, or the group, or all users. A user who may read a directory can lock it and its files, and
+ * so keep its server from starting. So by default only the owner may use the store.
  *
  * <p>A directory that others may use has the set-group-ID bit: new files belong to the group, and
  * the store's files can be read and written by every user who may enter their directory ({@link

@@ -3,7 +3,8 @@ package io.erda.server;
 import io.erda.server.engine.service.ServerCore;
 
 /**
- * A store that is served. Owns the threads beside the server's that work for the core.
+ * An {@link OpenedStore} that is being served: the store, the {@link ServerCore} over it, and the
+ * threads that work for this core beside the server's thread. Owns these threads.
  *
  * @param syncs null when puts do not wait for a device
  */

@@ -5,9 +5,9 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Steps whose time is measured when they had something to do: the cost of a server apart from its
- * polling. Each step reads the clock twice, so a server is only timed on request. The core has the
- * figure {@code server.work.ns}.
+ * Measures the time of steps that did work, which is the cost of a server apart from its polling.
+ * Each step reads the clock twice, so a server is only timed on request. The core has the figure
+ * {@code server.work.ns}.
  */
 final class TimedSteps extends Steps {
   private final LongSupplier nanoTime;

@@ -32,7 +32,7 @@ public final class Neighbourhood {
    * Returns the offset in bytes of the neighbourhood of a key word in the table's memory; the table
    * has {@link #BYTES} bytes from there on.
    *
-   * @param buckets of the table, a power of two
+   * @param buckets number of buckets of the table, a power of two
    */
   public static long offset(long keyWord, long buckets) {
     return TableLayout.entryOffset(Entry.bucket(keyWord, buckets));

@@ -47,7 +47,7 @@ public final class VersionWord {
    * Whether one of the two offsets has exactly these {@code bits} under {@code mask}. An offset of
    * {@link #NONE} is compared like any other. A sweep calls this for every word of a table.
    *
-   * @param mask of an offset, at most {@link #OFFSET_MAX}
+   * @param mask a mask of an offset, at most {@link #OFFSET_MAX}
    */
   public static boolean hasOffset(long word, int mask, int bits) {
     return ((int) (word >>> 32) & mask) == bits | ((int) (word >>> 1) & mask) == bits;
@@ -70,7 +70,7 @@ public final class VersionWord {
    *
    * <p>REQUIRES: {@code word} is not pending.
    *
-   * @param offset of the new version, 1 … {@link #OFFSET_MAX}
+   * @param offset the offset of the new version, 1 … {@link #OFFSET_MAX}
    */
   public static long update(long word, int offset, boolean pending) {
     if (pending(word)) {

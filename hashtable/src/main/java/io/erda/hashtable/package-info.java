@@ -7,6 +7,6 @@
  * the bytes are the protocol. {@link io.erda.hashtable.HashTable} is the server's; read it first.
  * {@code Displacement} moves an entry within the table, {@link io.erda.hashtable.Resizing} moves
  * all of them to another one. The bytes, and the order in which they are stored, are in {@code
- * FORMAT.md}; {@code CrashTest} tries a crash at every store.
+ * FORMAT.md}; {@code CrashTest} tries a crash at every store to memory.
  */
 package io.erda.hashtable;

@@ -37,8 +37,8 @@ public final class ObjectChecksum {
   /**
    * Computes the right checksum of the object at {@code base}.
    *
-   * @param bytes of header, key and value, without padding
-   * @param positionMix of {@link #positionMix}
+   * @param bytes the length of header, key and value, without padding
+   * @param positionMix a result of {@link #positionMix}
    */
   public int compute(long base, int bytes, int positionMix) {
     crc.reset();
@@ -104,7 +104,8 @@ public final class ObjectChecksum {
    * earlier generation of a region has left at a place is therefore certainly invalid. For
    * unrelated positions the probability of equal mixes is 2⁻³².
    *
-   * @param generation of the region; it belongs to one head and is never repeated in a store
+   * @param generation the generation of the region; it belongs to one head and is never repeated in
+   *     a store
    * @param offset 8-byte units along the head's regions
    */
   public static int positionMix(int head, int generation, int offset) {

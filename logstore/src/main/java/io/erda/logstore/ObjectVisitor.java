@@ -8,7 +8,7 @@ public interface ObjectVisitor {
    * place.
    *
    * @param offset 8-byte units along the head's regions
-   * @param bytes of header, key and value, without padding
+   * @param bytes the length of header, key and value, without padding
    */
   void object(Region region, int offset, long place, int bytes);
 }

@@ -21,11 +21,12 @@ public final class ObjectWriter {
   /**
    * Builds an object at {@code base}, padded with zeros.
    *
-   * @param base in the buffer, a multiple of 8
+   * @param base the offset in the buffer, a multiple of 8
    * @param keyLength 1 to {@link ObjectLayout#KEY_BYTES_MAX}
    * @param value not read when {@code valueLength} is 0; may be null then
    * @param valueLength 0 to {@link ObjectLayout#VALUE_BYTES_MAX}; 0 for a tombstone
-   * @param positionMix of the place it is meant for: {@link ObjectChecksum#positionMix}
+   * @param positionMix the mix of the place that the object is meant for: {@link
+   *     ObjectChecksum#positionMix}
    * @return bytes stored, a multiple of 8
    * @throws IllegalArgumentException when a length is out of range
    * @throws IndexOutOfBoundsException when the buffer is too short

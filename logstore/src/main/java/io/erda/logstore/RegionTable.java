@@ -260,7 +260,7 @@ final class RegionTable {
   /**
    * Stored and flushed, not drained.
    *
-   * @param generation of the victim, or 0
+   * @param generation the generation of the victim, or 0
    */
   void storeCleaning(int slot, int generation) {
     store(record(slot) + CLEANING_OFFSET, generation == 0 ? 0 : nextGenerationWord(generation));

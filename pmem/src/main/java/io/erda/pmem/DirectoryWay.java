@@ -30,7 +30,7 @@ public final class DirectoryWay {
    * Calls fsync(2) for the directories above an open directory in the same file system. Finds them
    * from the place that the open directory has now.
    *
-   * @param descriptor of the directory
+   * @param descriptor the descriptor of the directory
    */
   static void syncAbove(Path directory, int descriptor) throws IOException {
     FileStatus below = FileStatus.of(descriptor, directory);

@@ -41,7 +41,7 @@ record FileStatus(
   /**
    * Describes the file that {@code name} leads to in an open directory.
    *
-   * @param flags of {@link Libc#status}
+   * @param flags the flags for {@link Libc#status}
    * @param file its path in messages
    * @throws java.nio.file.NoSuchFileException when nothing has the name
    */

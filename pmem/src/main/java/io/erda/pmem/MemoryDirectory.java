@@ -52,7 +52,7 @@ public interface MemoryDirectory extends AutoCloseable {
    * <p>REQUIRES: this process does not have the memory open. Mappings of the file by other
    * processes stay valid and show the same bytes.
    *
-   * @param length at least its present length
+   * @param length the new length, bytes; not less than the present length
    * @throws OutOfSpaceException when there is no room; the memory may be longer than before then
    */
   default void lengthen(String name, long length) throws IOException {

@@ -8,7 +8,7 @@ public final class UnwritableFileSystemException extends FailedFileSystemExcepti
   private static final long serialVersionUID = 1L;
 
   /**
-   * @param file that was to be changed
+   * @param file the file that was to be changed
    * @param reason the call, and the error in words
    */
   public UnwritableFileSystemException(String file, String reason) {

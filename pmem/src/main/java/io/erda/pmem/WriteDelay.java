@@ -4,9 +4,9 @@ package io.erda.pmem;
  * The delays by which writes to an emulated persistent memory take longer than writes to the
  * wrapped memory. Both delays may be set; they add up.
  *
- * @param perStoreNs after each put or word store of at least one byte, nanoseconds
- * @param perLineNs at a drain, for each cache line flushed before it, one after the other,
- *     nanoseconds
+ * @param perStoreNs the delay after each put or word store of at least one byte, nanoseconds
+ * @param perLineNs the delay at a drain for each cache line that was flushed before it, one after
+ *     the other, nanoseconds
  */
 public record WriteDelay(long perStoreNs, long perLineNs) {
   /** The Erda paper's emulation (section 5.1): 150 ns more for each write to NVM. */

@@ -51,7 +51,7 @@ public final class StopHeader {
    * wrote the record.
    *
    * @param record the whole file
-   * @param incarnation of the store's root
+   * @param incarnation the incarnation in the store's root
    */
   public static String useless(MemorySegment record, UUID store, long incarnation) {
     if (record.byteSize() < BYTES || record.get(LONG, 0) != MAGIC) {

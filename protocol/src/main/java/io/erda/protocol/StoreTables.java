@@ -5,7 +5,7 @@ package io.erda.protocol;
  * moved from one into the other, which has twice or half the buckets.
  *
  * @param generation number of the table, counted from 1
- * @param buckets of that table
+ * @param buckets number of buckets of that table
  * @param nextGeneration number of the table into which its entries are moved; 0: they are not moved
  * @param nextBuckets buckets of that other table; 0 when there is none
  * @param made the highest number that was given to a table of this store

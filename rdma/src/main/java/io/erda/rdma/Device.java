@@ -51,19 +51,20 @@ public interface Device extends AutoCloseable {
   default void bind(String address) throws IOException {}
 
   /**
-   * Listens at an address of this device's form.
+   * Listens at an address in the form of this device.
    *
    * @throws IOException when the address can't be taken
    */
   Listener listen(String address) throws IOException;
 
   /**
-   * As {@link #listen(String)}, and tells what the {@link Listener} does not.
+   * Listens as {@link #listen(String)} does, and reports refused peers and failed threads, which
+   * the {@link Listener} does not report.
    *
-   * @param refusals is told of the peers that this device refuses by itself; of none by a device
-   *     whose listener decides about all peers
-   * @param failures gets the error that ended a thread of the device, in that thread: peers are not
-   *     answered any more then. Gets none from a device without threads
+   * @param refusals receives the peers that this device refuses by itself; none from a device whose
+   *     {@link Listener} decides about all peers
+   * @param failures receives an error that ends a thread of the device, in that thread; from then
+   *     on peers are not answered any more. Receives none from a device without threads
    */
   default Listener listen(String address, RefusalListener refusals, Consumer<Throwable> failures)
       throws IOException {
@@ -71,9 +72,9 @@ public interface Device extends AutoCloseable {
   }
 
   /**
-   * Starts to connect; the queue pair reports {@link Opcode#CONNECT} when it is decided, {@link
-   * Status#TIMEOUT} after {@code timeout}. Receives may be posted at once. On a device without a
-   * thread of its own it goes on while the queue pair is polled.
+   * Starts to connect. The queue pair reports {@link Opcode#CONNECT} when the attempt has ended,
+   * with {@link Status#TIMEOUT} after {@code timeout}. Receives may be posted at once. On a device
+   * without a thread of its own the attempt makes progress only while the queue pair is polled.
    */
   QueuePair connect(String address, MemorySegment privateData, Duration timeout);
 

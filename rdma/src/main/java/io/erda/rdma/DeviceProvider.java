@@ -58,11 +58,11 @@ public interface DeviceProvider {
   /**
    * The arguments that a device is opened with.
    *
-   * @param parameters of the URI, by name
+   * @param parameters the parameters of the URI, by name
    * @param nanoTime a monotonic clock
    * @param random returns an unpredictable generator; called only when one is needed
    * @param counted whether WRITEs are compared with the bytes that they replace
-   * @param extraWriteLatencyNs by how many nanoseconds each WRITE is delayed
+   * @param extraWriteLatencyNs the nanoseconds by which each WRITE is delayed
    */
   record Settings(
       Map<String, String> parameters,

@@ -4,16 +4,23 @@ package io.erda.rdma;
  * The kind of posted work, or of an event, that a completion reports.
  *
  * <p><b>A new operation.</b> These are numbers, so the compiler can't find the places that must
- * know a new one. The method {@code post} of every device throws for an operation without a case,
- * but the following places have a default that is right only for today's operations. In {@link
- * Work}: the table, {@code hasLocal}, {@code isMessage} and {@code isWellFormed}. In {@code
- * TcpQueuePair}: {@code firstFrameBytes}, whose default is the length of a COMPARE_AND_SWAP, and
- * {@code messageBytes}. In {@code tcp.Requests}: {@code owesData}. In {@code tcp.Frame} the
- * operation needs a type, and {@code ServedConnection.onFrame} a case for it. In {@code
- * tcp.Completions}: {@code isOfRequest}. In the simulation: {@code RemoteKeys.needed}, whose
- * default is the right to WRITE; {@code Responder}, which executes any unknown operation that is
- * neither a WRITE nor a SEND as a COMPARE_AND_SWAP; {@code Reach.reachesTheDead}; and the
- * predicates of {@code PostedWork}.
+ * know a new one. It needs a factory, a line of the table, and a case of {@code isWellFormed} in
+ * {@link Work}; and over TCP a type in {@code tcp.Frame} and a case in {@code
+ * ServedConnection.onFrame}, without which that end takes its frame for garbage.
+ *
+ * <p>The following throw for an operation without a case: every post where assertions are on
+ * ({@code Work.isWellFormed}); {@code RingQueuePair.post}; {@code TcpQueuePair.post} and {@code
+ * firstFrameBytes}; {@code verbs.Outgoing.post} and {@code DataQueue.post}; and in the simulation,
+ * when the work is executed, {@code RemoteKeys.needed} and {@code Responder.executeWhole}. {@code
+ * ReadOnlyQueuePair.post} completes it with {@link Status#UNSUPPORTED}.
+ *
+ * <p>The following have a default, which has to be checked for a new operation. {@code
+ * Work.hasLocal} says that it uses local memory, and {@code isMessage} that it is no message;
+ * {@code TcpQueuePair.messageBytes} says that a message other than a SEND has 4 bytes. {@code
+ * tcp.OutstandingRequests.owesData} says that its answer has no data, and {@code
+ * tcp.TcpCompletions.isOfRequest} that it is a request. In the simulation the predicates of {@code
+ * PostedWork} say that it is executed in order like a FLUSH, and is not atomic; {@code
+ * Reach.reachesTheDead} says that it has no effect after the end of the peer's process.
  */
 public final class Opcode {
   public static final int READ = 1;

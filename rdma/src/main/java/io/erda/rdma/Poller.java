@@ -27,8 +27,8 @@ import java.util.function.LongSupplier;
  * yielding, for a multiple of that time, and longer each time it happens again, because the kernel
  * runs a woken thread much sooner.
  *
- * <p>A poller that shares its core can call for another one: the kernel leaves two threads that
- * wait for each other on one core for long.
+ * <p>A poller that shares its core can ask for another one, because the kernel leaves two threads
+ * that wait for each other on the same core for a long time.
  */
 public final class Poller {
   /** The default time to spin: several round trips between processes that both poll. */
@@ -107,16 +107,17 @@ public final class Poller {
   }
 
   /**
-   * Makes a poller that can call for another core.
+   * Makes a poller that can ask for another core.
    *
-   * @param aside called in the polling thread while it shares its core, now and then, more seldom
-   *     where it does not help. It returns whether the thread has another core now
+   * @param aside an action for the polling thread while it shares its core. It is called now and
+   *     then, and more seldom when it does not help. It returns whether the thread has another core
+   *     now
    */
   public Poller(LongSupplier nanoTime, long spinNs, long budgetNs, BooleanSupplier aside) {
     this(nanoTime, Thread::yield, spinNs, budgetNs, aside);
   }
 
-  /** Makes a poller with a way of its own to give the core away. */
+  /** Makes a poller that yields by {@code yield}. */
   Poller(LongSupplier nanoTime, Runnable yield, long spinNs, long budgetNs, BooleanSupplier aside) {
     if (spinNs < 0 || budgetNs < 0) {
       throw new IllegalArgumentException("spin " + spinNs + " ns, budget " + budgetNs + " ns");

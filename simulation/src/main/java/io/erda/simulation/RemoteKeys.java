@@ -6,10 +6,7 @@ import io.erda.rdma.Opcode;
 import java.util.HashMap;
 import java.util.Map;
 
-/**
- * The remote keys that were given out, and the registered region of each key. A new opcode needs a
- * case in needed(), whose default is the right to WRITE: see {@link io.erda.rdma.Opcode}.
- */
+/** The remote keys that were given out, and the registered region of each key. */
 final class RemoteKeys {
   /**
    * Makes keys different from offsets and indexes, so that an offset or index that is used as a key
@@ -56,6 +53,7 @@ final class RemoteKeys {
     return work.isAtomic() && region.phase(work.remoteOffset) != 0 ? null : region;
   }
 
+  /** Returns the right that an operation needs; see {@link Opcode} for a new one. */
   private static int needed(int opcode) {
     return switch (opcode) {
       case Opcode.READ, Opcode.FLUSH -> Access.REMOTE_READ;

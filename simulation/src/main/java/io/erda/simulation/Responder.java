@@ -151,9 +151,7 @@ final class Responder {
     reach.far().traffic.moved(work, changed);
   }
 
-  // READ, FLUSH and atomic operations, which are executed one after the other. The last case of
-  // executeWhole() is COMPARE_AND_SWAP, so a new opcode needs a case there: see
-  // io.erda.rdma.Opcode.
+  // READ, FLUSH and atomic operations, which are executed one after the other.
 
   private void execute(PostedWork work) {
     long startNs = Math.max(hops.landsAtNs(), Math.max(lastNonPostedNs, allLandedNs) + 1);

@@ -269,7 +269,7 @@ final class DiskSession {
   }
 
   /**
-   * With DAX every process that stores into a file of the store must have mapped it with MAP_SYNC:
+   * With DAX every process that writes into a file of the store must have mapped it with MAP_SYNC:
    * "sf" among the flags of the mapping.
    */
   private void reportWeakMappings() {

@@ -53,7 +53,7 @@ public final class BatchCalls {
   /**
    * REQUIRES: {@link ClientCore#makeAll} was called, and nothing is under way.
    *
-   * @param calls of the same client
+   * @param calls the blocking calls of the same client
    */
   public BatchCalls(ClientCore core, BlockingCalls calls) {
     this.core = core;

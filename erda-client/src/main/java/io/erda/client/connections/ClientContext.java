@@ -9,7 +9,7 @@ import java.util.function.LongSupplier;
  * The objects that all parts of one client share.
  *
  * @param device borrowed
- * @param address of the server, in the device's form
+ * @param address the address of the server, in the device's form
  * @param nanoTime the clock for time-outs
  * @param processId the process id that is sent to the server, for messages
  * @param publisher null when the server is not in this process, or takes only messages

@@ -261,7 +261,10 @@ public final class Session implements CompletionHandler {
     return done;
   }
 
-  /** Does what {@link QueuePair#arm} does. */
+  /**
+   * Makes the next completion wake the thread. Returns false when there may be a completion
+   * already, or when the memory of the connection failed ({@link QueuePair#arm}).
+   */
   boolean arm() {
     int armed = faults.step(queuePair, pair -> pair.arm() ? 1 : 0);
     if (armed == MemoryGuard.FAULT) {

@@ -20,9 +20,9 @@ import java.util.ArrayDeque;
 import java.util.function.LongSupplier;
 
 /**
- * A connection to the files of a store. READs are loads from read-only mappings in the caller's
- * thread, done when they are posted; a SEND is answered by {@link FileAnswers} in the same call.
- * All other work completes with {@link Status#UNSUPPORTED}. Owns the mappings.
+ * A connection to the files of a store. A READ is a load from a read-only mapping, done in the
+ * caller's thread when it is posted; {@link FileAnswers} answers a SEND in the same call. All other
+ * work completes with {@link Status#UNSUPPORTED}. Owns the mappings.
  */
 final class ReadOnlyQueuePair implements QueuePair {
   /** READs of the root between two reads of the clock. */

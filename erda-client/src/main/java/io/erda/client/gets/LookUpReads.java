@@ -38,7 +38,7 @@ final class LookUpReads {
    * Begins a look-up.
    *
    * @param thought the guessed place of the object; null when there is no guess
-   * @param bytes to READ there
+   * @param bytes the number of bytes to READ there
    */
   void begin(ObjectPlace thought, int bytes) {
     guess = thought;

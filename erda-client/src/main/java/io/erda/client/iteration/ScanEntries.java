@@ -67,10 +67,10 @@ final class ScanEntries {
    * neighbourhood they lie.
    *
    * @param at where the copy begins in {@code memory}
-   * @param slots that were fetched
-   * @param first bucket of the range
-   * @param count buckets of the range
-   * @param buckets of the table
+   * @param slots number of slots that were fetched
+   * @param first the first bucket of the range
+   * @param count number of buckets of the range
+   * @param buckets number of buckets of the table
    * @param announces whether the newest version of a pending word may count
    */
   void collect(

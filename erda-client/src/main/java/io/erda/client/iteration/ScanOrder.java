@@ -51,16 +51,16 @@ public final class ScanOrder {
   private int count;
 
   /**
-   * @param buckets of the table, the base
+   * @param buckets number of buckets of the table, the base
    */
   public ScanOrder(long buckets) {
     this(buckets, 0);
   }
 
   /**
-   * @param buckets of the table
-   * @param nextBuckets of the table that it is being resized into; 0: none. The smaller one is the
-   *     base
+   * @param buckets number of buckets of the table
+   * @param nextBuckets number of buckets of the table that it is being resized into; 0: none. The
+   *     smaller one is the base
    */
   public ScanOrder(long buckets, long nextBuckets) {
     this.base = fewest(buckets, nextBuckets);
@@ -101,8 +101,8 @@ public final class ScanOrder {
   /**
    * Whether the order can continue with these tables. Otherwise {@link #take} begins it anew.
    *
-   * @param buckets of the table
-   * @param nextBuckets of the table that it is being resized into; 0: none
+   * @param buckets number of buckets of the table
+   * @param nextBuckets number of buckets of the table that it is being resized into; 0: none
    */
   boolean fits(long buckets, long nextBuckets) {
     return fewest(buckets, nextBuckets) >= modulus();
@@ -115,8 +115,8 @@ public final class ScanOrder {
   /**
    * Decides how long the next stretch is.
    *
-   * @param buckets of the table
-   * @param nextBuckets of the table that it is being resized into; 0: none
+   * @param buckets number of buckets of the table
+   * @param nextBuckets number of buckets of the table that it is being resized into; 0: none
    */
   void take(long buckets, long nextBuckets) {
     if (!fits(buckets, nextBuckets)) {

@@ -16,7 +16,7 @@ import java.util.Objects;
  * later turn.
  */
 public abstract class Operation {
-  /** After how many lost connections an operation still goes on. */
+  /** The number of lost connections after which an operation still goes on. */
   private static final int SESSIONS_LOST_MAX = 3;
 
   protected final ClientContext context;

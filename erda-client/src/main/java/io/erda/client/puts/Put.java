@@ -60,7 +60,7 @@ public final class Put extends Operation {
    */
   private static final long UNDECIDED_PAUSE_NS = 100_000;
 
-  private final PutOrder turns;
+  private final PutOrder putOrder;
   private final PutObject object;
   private final Work write = Work.write();
   private final Work readRoot = Work.read().signaled();
@@ -104,9 +104,13 @@ public final class Put extends Operation {
   private int writeRefused;
 
   public Put(
-      ClientContext context, Connections connections, Outcomes outcomes, PutOrder turns, int slot) {
+      ClientContext context,
+      Connections connections,
+      Outcomes outcomes,
+      PutOrder putOrder,
+      int slot) {
     super(context, connections, outcomes, slot);
-    this.turns = turns;
+    this.putOrder = putOrder;
     object = new PutObject(context);
   }
 
@@ -141,7 +145,7 @@ public final class Put extends Operation {
     invalid = 0;
     writeRefused = Status.SUCCESS;
     conflict = false;
-    order = turns.next();
+    order = putOrder.next();
     needsServer = true;
     restart();
   }
@@ -165,7 +169,7 @@ public final class Put extends Operation {
     }
     session = usable;
     head = Entry.headOf(keyWord());
-    if (turns.hasEarlier(this)) {
+    if (putOrder.hasEarlier(this)) {
       step = Step.WAIT_TURN;
       session = null;
       return;
@@ -186,7 +190,7 @@ public final class Put extends Operation {
    */
   private void takePlace() {
     placeOrder = NO_PLACE;
-    if (turns.hasUnposted(this)) {
+    if (putOrder.hasUnposted(this)) {
       step = Step.WAIT_PLACE;
       stall();
       return;
@@ -199,7 +203,7 @@ public final class Put extends Operation {
       return;
     }
     place = lease.take(object.padded);
-    placeOrder = turns.next();
+    placeOrder = putOrder.next();
     reservation = lease.reservation;
     remoteKey = lease.remoteKey;
     offset = session.geometry.offset(lease.regionIndex, place);
@@ -309,7 +313,7 @@ public final class Put extends Operation {
    */
   private boolean publishNow() {
     LocalPublisher.Line line = session.line;
-    if (line == null || object.condition != 0 || !turns.isAlone()) {
+    if (line == null || object.condition != 0 || !putOrder.isAlone()) {
       return false;
     }
     built.reservation = reservation;
@@ -338,8 +342,8 @@ public final class Put extends Operation {
   }
 
   /**
-   * WRITEs the object to its place, and posts behind it what ends the put: the PUBLISH, or the READ
-   * that tells when an announced object is there.
+   * WRITEs the object to its place, and posts behind the WRITE the request that ends the put: the
+   * PUBLISH, or for an announced object the READ whose completion shows that the object is there.
    */
   private void postWrite() {
     write
@@ -402,7 +406,7 @@ public final class Put extends Operation {
     step = Step.ANNOUNCED;
   }
 
-  /** READs the root's first word behind the object. */
+  /** READs the first word of the root behind the WRITE of the object. */
   private void postRoot() {
     readRoot
         .id(WorkId.of(serial, slot))
@@ -429,7 +433,7 @@ public final class Put extends Operation {
 
   @Override
   public void resume() {
-    if (turns.hasUnposted(this)) {
+    if (putOrder.hasUnposted(this)) {
       stall();
       return;
     }
@@ -489,7 +493,7 @@ public final class Put extends Operation {
     }
     step = Step.POST_ANNOUNCED_WRITE;
     postWrite();
-    // Only now: while an announcement waits at the server its lease must not end.
+    // This comes only now, because a lease must not end while an announcement waits at the server.
     placed();
   }
 
@@ -630,7 +634,7 @@ public final class Put extends Operation {
       counts.puts += object.delete ? 0 : 1;
       counts.deletes += object.delete ? 1 : 0;
     }
-    turns.giveTurn();
+    putOrder.giveTurn();
   }
 
   @Override

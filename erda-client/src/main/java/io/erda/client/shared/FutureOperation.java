@@ -56,8 +56,8 @@ public abstract sealed class FutureOperation {
   /**
    * Notes that any other operation ended.
    *
-   * @param said for a delete, whether the key had a value; for a conditional operation, whether the
-   *     condition held
+   * @param said the answer: for a delete, whether the key had a value; for a conditional operation,
+   *     whether the condition held
    */
   final void done(boolean said) {
     yes = said;

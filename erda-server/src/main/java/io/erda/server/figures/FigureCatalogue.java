@@ -65,7 +65,7 @@ public final class FigureCatalogue {
     return GROUPS.stream().flatMap(group -> group.figures().stream()).toList();
   }
 
-  /** The figure of a name that a server tells, or null when there is none. */
+  /** Returns the figure for a name from a server; null when there is none. */
   public static StatsFigure find(String told) {
     StatsFigure exact = BY_NAME.get(told);
     if (exact != null) {
@@ -147,37 +147,41 @@ public final class FigureCatalogue {
             FLAG,
             "1 when something failed that writing would make worse, or the store's directory is not"
                 + " found by its name any more: reads go on, writes are refused")
-        .text("store.readonly.reason", "why, while it is 1")
+        .text("store.readonly.reason", "the reason why `store.readonly` is 1; absent while it is 0")
         .gauge(
             "disk.bytes.free",
             BYTES,
-            "that the file system of the store has for the server's user; −1: it does not say")
-        .gauge("disk.bytes.total", BYTES, "of that file system; −1: it does not say")
+            "bytes that the store's file system has free for the server's user; −1 when the file"
+                + " system does not say")
+        .gauge(
+            "disk.bytes.total",
+            BYTES,
+            "size of the store's file system; −1 when the file system does not say")
         .group("The store", "");
   }
 
   private static Group server() {
     return new Builder()
-        .text("server.version", "which Erda serves the store")
+        .text("server.version", "version of the Erda that serves the store")
         .gauge("server.pid", "process ID of the server")
-        .gauge("server.uptime.ns", NANOSECONDS, "since the server began to serve")
+        .gauge("server.uptime.ns", NANOSECONDS, "time since the server began to serve")
         .counter("server.cpu.ns", NANOSECONDS, "processor time of the server's process")
         .counter(
             "server.work.ns",
             NANOSECONDS,
-            "that the server's thread took for steps which had something to do; the rest of its"
-                + " time it polls")
-        .gauge("server.heap.bytes", BYTES, "of the heap of the server's JVM that are taken")
+            "time that the server's thread took for steps that had work; it polls for the rest of"
+                + " its time")
+        .gauge("server.heap.bytes", BYTES, "bytes of the heap of the server's JVM that are in use")
         .gauge(
             "server.memory.bytes",
             BYTES,
-            "that the server's process may have, page cache included: the machine's, or what a"
-                + " control group leaves of it")
+            "memory that the server's process may have, page cache included: the machine's memory,"
+                + " or the part that a control group allows")
         .gauge(
             "server.pages.alone",
             FLAG,
-            "1: the store's files are larger than half of that, and the kernel reads each of their"
-                + " pages that is missing alone")
+            "1 when the store's files are larger than half of `server.memory.bytes`; then the"
+                + " kernel reads each missing page of theirs alone")
         .group(
             "The server",
             "`server.cpu.ns` is there where the server has a process of its own: not of an embedded"
@@ -187,33 +191,35 @@ public final class FigureCatalogue {
   private static Group clients() {
     return new Builder()
         .gauge("connections", "clients that are connected now")
-        .gauge("connections.max", "the most clients that may be")
+        .gauge("connections.max", "the most clients that may be connected")
         .counter("connections.accepted", "clients that were let in")
         .counter("connections.refused", "clients that were refused, for any reason")
         .counter(
             "connections.refusals.REASON",
-            "the same by reason: version (of protocol or layout), promise (that the store does not"
-                + " have), store (another one), full (too many), stranger (no client of Erda)")
+            "clients that were refused for one reason: version (of protocol or layout), promise"
+                + " (that the store does not have), store (another one), full (too many), stranger"
+                + " (no client of Erda)")
         .counter(
             "connections.refused.user",
-            "of those that were refused as too many, clients whose user has all connections that"
-                + " one user may have")
+            "clients that were refused as too many because their user has all connections that one"
+                + " user may have")
         .counter(
             "connections.garbage",
-            "clients whose connection was ended because what they sent is none of the protocol")
+            "clients whose connection was ended because they sent something that is not of the"
+                + " protocol")
         .counter(
             "clients.fenced",
             "clients whose connection was ended because they did not write what they had announced")
         .counter(
             "clients.reads",
             "READs that clients did by themselves; the server never sees them otherwise")
-        .counter("clients.bytes.read", BYTES, "that clients READ by themselves")
+        .counter("clients.bytes.read", BYTES, "bytes that clients READ by themselves")
         .counter("clients.writes", "WRITEs that clients did by themselves")
-        .counter("clients.bytes.written", BYTES, "that clients WROTE by themselves")
+        .counter("clients.bytes.written", BYTES, "bytes that clients WROTE by themselves")
         .counter(
             "clients.bytes.differing",
             BYTES,
-            "of written bytes those that changed what was there; −1 where the server runs without"
+            "written bytes that changed what was there; −1 when the server runs without"
                 + " `--counted`")
         .group("Clients", "");
   }
@@ -228,30 +234,39 @@ public final class FigureCatalogue {
         .gauge(
             "requests.time.lease.p50.ns",
             NANOSECONDS,
-            "that half of the requests for space of the last 10 to 20 s took at most, from when the"
-                + " server took one up to its answer; told an eighth too long at most; −1: there"
-                + " was none")
-        .gauge("requests.time.lease.p99.ns", NANOSECONDS, "that 99% of them took at most, as above")
+            "the longest time that the faster half of the requests for space took in the last 10 to"
+                + " 20 s, from when the server took a request up to its answer; it is at most an"
+                + " eighth too long; −1 when there was no such request")
+        .gauge(
+            "requests.time.lease.p99.ns",
+            NANOSECONDS,
+            "the longest time that the fastest 99% of the requests for space took, measured as"
+                + " `requests.time.lease.p50.ns` is")
         .gauge(
             "requests.time.put.p50.ns",
             NANOSECONDS,
-            "the same of puts and deletes, of which one in 61 is timed: with `--promise power` the"
-                + " device is waited for in it. Of an embedded store those alone that the server's"
-                + " thread does")
-        .gauge("requests.time.put.p99.ns", NANOSECONDS, "that 99% of them took at most, as above")
+            "the longest time that the faster half of the puts and deletes took, measured as"
+                + " `requests.time.lease.p50.ns` is, but only one in 61 is timed; with `--promise"
+                + " power` it includes the wait for the device. An embedded store counts only those"
+                + " that the server's thread does")
+        .gauge(
+            "requests.time.put.p99.ns",
+            NANOSECONDS,
+            "the longest time that the fastest 99% of the puts and deletes took, measured as"
+                + " `requests.time.put.p50.ns` is")
         .counter(
             "requests.refused.full",
-            "requests refused because log, table or disk was full: of puts, which failed, and those"
-                + " for space of deletes, which are done without it then")
+            "requests that were refused because log, table or disk was full: those of puts, which"
+                + " failed, and those for space of deletes, which are then done without space")
         .counter(
             "requests.refused.quota",
             "requests refused because their client, or its user, has all that the server gives one"
                 + " (`--leased-bytes-per-client`, `--operations-per-user` …)")
         .counter(
             "puts",
-            "published, or, where puts announce first, committed: up to a few milliseconds after"
-                + " they took effect")
-        .counter("deletes", "published or committed, as puts are")
+            "puts that were published or, where puts announce first, committed, which happens up to"
+                + " a few milliseconds after they took effect")
+        .counter("deletes", "deletes that were published or committed, as puts are")
         .counter(
             "batches.synced",
             "batches of puts and deletes that were made durable together, where that waits for a"
@@ -265,7 +280,7 @@ public final class FigureCatalogue {
         .counter(
             "objects.bytes.published",
             BYTES,
-            "of objects that puts and deletes published, with header and padding")
+            "bytes of the objects that puts and deletes published, with header and padding")
         .group("Requests", "");
   }
 
@@ -324,22 +339,23 @@ public final class FigureCatalogue {
     return new Builder()
         .gauge(
             "table.entries",
-            "that are taken: one for each key, deleted keys included until they are swept out; −1"
-                + " while they are counted after a start")
-        .gauge("table.buckets", "of the table, or of the new one while it is resized")
+            "entries that are taken: one for each key, deleted keys included until they are swept"
+                + " out; −1 while they are counted after a start")
+        .gauge("table.buckets", "buckets of the table, or of the new one while it is resized")
         .gauge(
             "table.slots",
             "entries that there is room for: buckets and the end of the last neighbourhood")
         .gauge(
             "table.load.percent",
             PERCENT,
-            "entries of buckets; the table doubles above 50, and halves at 6 where it began"
-                + " smaller; −1 as above")
+            "taken entries, as a share of the buckets; the table doubles above 50, and halves at 6"
+                + " if it began smaller; −1 while the entries are counted after a start")
         .gauge("table.doubling", FLAG, "1 while entries are moved into a table of twice the size")
         .gauge(
             "table.doubling.percent",
             PERCENT,
-            "of the old table's slots that were moved, of a halving too")
+            "slots of the old table that were moved, as a share of all its slots, in a doubling or"
+                + " a halving")
         .counter("table.doublings", "doublings that finished")
         .counter(
             "table.doublings.postponed",
@@ -355,10 +371,13 @@ public final class FigureCatalogue {
 
   private static Group log() {
     return new Builder()
-        .gauge("log.bytes.capacity", BYTES, "that the log may grow to")
-        .gauge("log.bytes.linked", BYTES, "of regions that belong to a head")
-        .gauge("log.bytes.used", BYTES, "of linked regions that were handed out")
-        .gauge("log.bytes.open", BYTES, "leased to clients that have not written there yet")
+        .gauge("log.bytes.capacity", BYTES, "the length up to which the log may grow")
+        .gauge("log.bytes.linked", BYTES, "bytes of the regions that belong to a head")
+        .gauge("log.bytes.used", BYTES, "bytes of linked regions that were handed out")
+        .gauge(
+            "log.bytes.open",
+            BYTES,
+            "bytes that are leased to clients which have not written there yet")
         .gauge("log.extents.open", "extents that these bytes lie in")
         .counter(
             "log.extents.ended.excess",
@@ -383,7 +402,7 @@ public final class FigureCatalogue {
             "0 `idle`; 1 `writers`: waits until no lease of the region is open; 2 `mark`, 3"
                 + " `measure`: looks at what lives in it; 4 `merge`, 5 `replicate`: copies. The"
                 + " table of `./erda stats` shows the word")
-        .gauge("cleaner.progress.permille", PERMILLE, "of the phase that is done")
+        .gauge("cleaner.progress.permille", PERMILLE, "the part of the current phase that is done")
         .gauge("cleaner.victim.head", "head of the region that is cleaned; −1: none")
         .gauge("cleaner.victim.region", "region that is cleaned; −1: none")
         .gauge("cleaner.asked", FLAG, "1 until what `./erda clean` asked for is done")
@@ -395,8 +414,10 @@ public final class FigureCatalogue {
         .counter("cleaner.cleanings", "regions that were cleaned")
         .counter("cleaner.givenup", "regions whose cleaning ended without freeing them")
         .counter(
-            "cleaner.bytes.copied", BYTES, "of objects that were copied out of cleaned regions")
-        .counter("cleaner.bytes.reclaimed", BYTES, "of cleaned regions")
+            "cleaner.bytes.copied",
+            BYTES,
+            "bytes of the objects that were copied out of cleaned regions")
+        .counter("cleaner.bytes.reclaimed", BYTES, "bytes of the regions that were cleaned")
         .gauge(
             "cleaner.regions.damaged", "regions that are kept because something in them is damaged")
         .gauge(
@@ -413,7 +434,7 @@ public final class FigureCatalogue {
         .gauge(
             "region.HEAD.REGION.live.permille",
             PERMILLE,
-            "of a region that is live, once the cleaner has looked")
+            "the part of a region that is live, once the cleaner has looked")
         .gauge(
             "leaving.HEAD.REGION.GENERATION.client.ID.pid",
             "process ID of a client that has not left a cleaned region")
@@ -422,11 +443,14 @@ public final class FigureCatalogue {
 
   private static Group recovery() {
     return new Builder()
-        .gauge("recovery.bytes.scanned", BYTES, "between the water marks")
-        .gauge("recovery.objects", "whole objects that lay there")
+        .gauge(
+            "recovery.bytes.scanned",
+            BYTES,
+            "bytes between the water marks, which the opening scanned")
+        .gauge("recovery.objects", "whole objects that lay between the water marks")
         .gauge(
             "recovery.committed",
-            "objects of them that nobody had been answered for, and that count now")
+            "objects among them for which no client had got an answer, and that count now")
         .gauge("recovery.cleaning", FLAG, "1 when a cleaning had been interrupted and went on")
         .gauge(
             "recovery.doubling",
@@ -438,8 +462,8 @@ public final class FigureCatalogue {
   private static Group memory() {
     return new Builder()
         .counter("pmem.stores", "stores of the server to persistent memory")
-        .counter("pmem.bytes.stored", BYTES, "that the server stored")
-        .counter("pmem.bytes.changed", BYTES, "of them that differ from what was there")
+        .counter("pmem.bytes.stored", BYTES, "bytes that the server stored to persistent memory")
+        .counter("pmem.bytes.changed", BYTES, "stored bytes that differ from what was there before")
         .counter("pmem.lines.flushed", "cache lines that the server wrote back")
         .counter("pmem.drains", "times that the server waited for lines it had written back")
         .group("Persistent memory", "They are there with `--counted` alone.");

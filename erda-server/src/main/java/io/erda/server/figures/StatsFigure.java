@@ -19,7 +19,7 @@ import java.util.stream.Stream;
  *
  * @param name parts with dots between them
  * @param kind how its value may change
- * @param unit of its values
+ * @param unit the unit of its values
  * @param meaning one or two sentences for people
  */
 public record StatsFigure(String name, Kind kind, Unit unit, String meaning) {

@@ -24,8 +24,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Cleaning is interrupted at every store that it makes: nothing is lost, what was deleted stays
- * deleted, and the next run finishes it.
+ * Cleaning is interrupted at every store to memory that it makes: nothing is lost, what was deleted
+ * stays deleted, and the next run finishes it.
  */
 class CleaningCrashTest {
   private static final long SEED = Long.getLong("erda.seed", 20261121L);

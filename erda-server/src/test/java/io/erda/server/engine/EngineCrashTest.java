@@ -27,8 +27,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The engine at every store it makes: creation, puts, deletes, displacement, opening, with another
- * capacity too; and again while it recovers.
+ * The engine crashes at every store to memory that it makes: during creation, puts, deletes,
+ * displacement and opening, with another capacity too; and again while it recovers.
  */
 class EngineCrashTest {
   private static final long SEED = Long.getLong("erda.seed", 20261120L);
@@ -96,8 +96,9 @@ class EngineCrashTest {
   }
 
   /**
-   * An opening that gives a store another capacity crashes at every store it makes: the next one
-   * has the one capacity or the other, everything that was there, and what the capacity says.
+   * An opening that gives a store another capacity crashes at every store to memory that it makes:
+   * the next one has the one capacity or the other, everything that was there, and what the
+   * capacity says.
    *
    * @param regions that are asked for where there were eight
    */

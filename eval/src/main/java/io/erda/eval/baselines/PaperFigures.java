@@ -75,7 +75,7 @@ final class PaperFigures {
     return THOUSAND_PER_SECOND.get(WORKLOADS.indexOf(workload)).beside(other);
   }
 
-  /** The same beside both baselines, in words. */
+  /** Returns the ratios to both baselines, in words. */
   static String throughputInWords(PaperWorkload workload) {
     return workload == PaperWorkload.UPDATES
         ? "about equal"

@@ -24,7 +24,7 @@ final class AwaitedCleaning {
   private final LongConsumer sleepNs;
 
   /**
-   * @param figures of the server, as {@code stats} shows them
+   * @param figures the figures of the server, as {@code stats} shows them
    */
   AwaitedCleaning(
       Supplier<Map<String, Long>> figures, LongSupplier nanoTime, LongConsumer sleepNs) {

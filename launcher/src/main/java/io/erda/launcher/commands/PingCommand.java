@@ -47,7 +47,7 @@ public final class PingCommand implements Callable<Integer> {
   /**
    * The answer of a server.
    *
-   * @param promise of its store
+   * @param promise the promise of its store
    * @param connectNs how long connecting took
    * @param answerNs how long asking and answering took afterwards
    */

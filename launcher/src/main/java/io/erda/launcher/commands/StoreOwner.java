@@ -19,7 +19,7 @@ final class StoreOwner {
    * Refuses to let the superuser serve another user's store, or make one in another user's
    * directory; and to serve a store as a user who does not own it.
    *
-   * @param user that the process is to become; null: it stays what it is
+   * @param user the user that the process will become; null: its user stays the same
    */
   static void require(Path data, ProcessUser user) {
     try {

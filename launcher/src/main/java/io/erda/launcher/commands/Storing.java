@@ -94,7 +94,7 @@ final class Storing {
   /**
    * Stores an entry now, or with others a little later.
    *
-   * @param number of the entry in its source, higher than the one before
+   * @param number the number of the entry in its source, higher than the one before
    */
   void add(long number, byte[] key, byte[] value) {
     entries.add(new Entry(number, key, value));

@@ -5,7 +5,7 @@ import java.util.Map;
 /**
  * The figures of a server, by name.
  *
- * @param figures by name, as {@code ErdaClient.stats()} gives them
+ * @param figures the values of figures by name, as {@code ErdaClient.stats()} gives them
  */
 record ToldFigures(Map<String, Long> figures) {
   /** A number; −1 when the server did not tell it. */

@@ -8,7 +8,7 @@ public final class Doctor {
   /**
    * All findings, in a readable order.
    *
-   * @param flags that a JVM with Erda in it is started with
+   * @param flags the flags that a JVM with Erda in it is started with
    */
   public static List<Finding> examine(Surroundings surroundings, List<String> flags) {
     List<Finding> all = new ArrayList<>();

@@ -3,7 +3,7 @@ package io.erda.launcher.doctor;
 /**
  * The result of examining one thing.
  *
- * @param name of the thing, for scripts
+ * @param name the name of the thing, for scripts
  * @param found what is there, in words
  * @param mend the command or option that fixes it; null when nothing needs fixing
  */

@@ -12,7 +12,7 @@ import java.util.List;
  * @param processors how many it uses
  * @param heapBytesMax the largest size of its heap
  * @param system the operating system
- * @param architecture of the processor
+ * @param architecture the architecture of the processor
  */
 public record JavaMachine(
     int feature,

@@ -10,7 +10,7 @@ import java.util.List;
  * @param at the directory
  * @param type as the kernel calls it, for example {@code ext4}
  * @param source what is mounted, for example a device
- * @param options of this mount and of the file system
+ * @param options the options of this mount and of the file system
  */
 record Mount(Path at, String type, String source, List<String> options) {
   // A line of mountinfo: ID, parent, device, root, directory, options, further words, "-", type,

@@ -7,8 +7,8 @@ import java.nio.file.Path;
 /**
  * How much room a file system has for this user.
  *
- * @param totalBytes of the whole file system
- * @param usableBytes that this user may still take
+ * @param totalBytes the size of the whole file system
+ * @param usableBytes the bytes that this user may still take
  * @param totalFiles how many files it can have; 0 when that has no limit
  * @param usableFiles how many more it can have
  */

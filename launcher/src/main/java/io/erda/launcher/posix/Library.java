@@ -37,7 +37,7 @@ final class Library {
   /**
    * The library, to change the process with.
    *
-   * @param option that needs it, for the message
+   * @param option the option that needs the library, for the message
    * @throws UserError when it can't be loaded
    */
   static POSIX require(String option) {

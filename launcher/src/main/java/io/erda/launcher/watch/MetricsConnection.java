@@ -36,7 +36,7 @@ final class MetricsConnection implements Runnable {
   private volatile boolean answers;
 
   /**
-   * @param path of the figures
+   * @param path the path of the figures
    * @param endNs when to cut it off
    */
   MetricsConnection(Socket socket, String path, MetricsEndpoint.Source source, long endNs) {

@@ -61,7 +61,8 @@ class OpenMetricsTest {
             "erda_region_live_ratio{head=\"0\",region=\"3\"} 0.250",
             "erda_region_live_ratio{head=\"0\",region=\"4\"} 1.000"),
         samples);
-    assertTrue(text.contains("# TYPE erda_puts counter\n# HELP erda_puts published"), text);
+    assertTrue(
+        text.contains("# TYPE erda_puts counter\n# HELP erda_puts puts that were published"), text);
     assertTrue(
         text.contains("# TYPE erda_log_used_bytes gauge\n# UNIT erda_log_used_bytes bytes\n"),
         text);

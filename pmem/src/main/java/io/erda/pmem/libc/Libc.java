@@ -207,7 +207,8 @@ public final class Libc {
   /**
    * Describes the file system that the open file is on.
    *
-   * @param into at least 256 bytes, of which a {@code struct statfs} takes 120
+   * @param into receives the description; at least 256 bytes, of which a {@code struct statfs}
+   *     takes 120
    */
   public static int fileSystem(int descriptor, MemorySegment into) {
     assert into.byteSize() >= STATFS_BYTES : into + " is too short for a struct statfs";

@@ -60,7 +60,7 @@ public final class PostExtended {
    * Posts a FLUSH of a range of the peer's memory.
    *
    * @param flags {@code IBV_SEND_…}
-   * @param type of {@link Offered#FLUSH_GLOBAL} and {@link Offered#FLUSH_PERSISTENT}, or-ed
+   * @param type the types {@link Offered#FLUSH_GLOBAL} and {@link Offered#FLUSH_PERSISTENT}, or-ed
    */
   public void flush(long wrId, int flags, int rkey, long address, int length, int type)
       throws IOException {

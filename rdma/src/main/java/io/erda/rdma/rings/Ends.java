@@ -26,7 +26,8 @@ final class Ends {
   private boolean broken;
 
   /**
-   * @param claims of the same connection: a requester that has withdrawn sends no more messages
+   * @param claims the claims of the same connection: a requester that has withdrawn sends no more
+   *     messages
    */
   Ends(MemorySegment queue, boolean requester, ClaimWords claims) {
     long first = queue.address() + QueueLayout.REQUESTER_STATE_OFFSET;

@@ -14,7 +14,7 @@ import java.lang.foreign.MemorySegment;
  * @param address where the memory begins
  * @param length bytes
  * @param access the uses that its owner permits, of {@code Access}
- * @param mapping of a file by this connection, or null
+ * @param mapping this connection's mapping of the file, or null
  */
 public record RemoteRegion(
     long key,
@@ -28,7 +28,7 @@ public record RemoteRegion(
   /**
    * How a region is mapped.
    *
-   * @param inode of the file
+   * @param inode the inode of the file
    * @param fileOffset where in the file the region begins
    * @param group its group of mappings
    * @param readAhead decides how the pages of all mappings are read

@@ -148,7 +148,10 @@ public final class ShmDevice implements Device {
     return listenAs(ShmSocket.user(Libc.effectiveUser()), address);
   }
 
-  /** {@inheritDoc} This device reports no single peers: each of them is told the reason itself. */
+  /**
+   * {@inheritDoc} This device does not report individual peers, because each of them gets the
+   * reason of its refusal.
+   */
   @Override
   public Listener listen(String address, RefusalListener refusals, Consumer<Throwable> failures)
       throws IOException {
@@ -156,7 +159,7 @@ public final class ShmDevice implements Device {
     return listen(address);
   }
 
-  /** Listens as if this process were of the user {@code own}. */
+  /** Listens as if this process belonged to the user {@code own}. */
   public Listener listenAs(UserPrincipal own, String address) throws IOException {
     if (!isServer()
         || !Path.of(address)

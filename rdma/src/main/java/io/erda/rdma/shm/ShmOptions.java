@@ -17,7 +17,7 @@ import java.util.function.LongSupplier;
  * @param nanoTime a monotonic clock
  * @param counted whether its WRITEs are compared with the bytes that they replace, for {@code
  *     DeviceStatistics.bytesDiffering}; slow
- * @param extraWriteLatencyNs by how many nanoseconds each WRITE is delayed, to model slower memory
+ * @param extraWriteLatencyNs the nanoseconds by which each WRITE is delayed, to model slower memory
  */
 public record ShmOptions(
     Path directory,

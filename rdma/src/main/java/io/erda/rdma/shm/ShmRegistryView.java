@@ -381,7 +381,7 @@ public final class ShmRegistryView implements AutoCloseable {
   /**
    * Maps a part of an open file.
    *
-   * @param name of the file, for messages
+   * @param name the name of the file, for messages
    * @throws IOException when the file can't be opened for this use, can't be mapped, or is too
    *     short; a store or load beyond its end would kill the process
    */

@@ -29,9 +29,9 @@ import java.util.function.LongSupplier;
  * The thread of a serving tcp device. It accepts peers, and executes their requests on an embedded
  * device that represents them in this process. It sleeps when there is no work.
  *
- * <p>One connection delays the others by at most one turn: a buffer's worth of its frames. A
- * connection that fails does not harm the others, unless by an Error: that says of the whole JVM
- * that it can't be relied on, so the thread ends, and with it the server.
+ * <p>One connection delays the others by at most one turn, in which a buffer of its frames is
+ * executed. A connection that fails by an exception does not affect the others. After an Error the
+ * whole JVM can't be relied on, so the thread ends, and with it the server.
  */
 final class IoThread implements Runnable {
   private static final int BUFFER_BYTES = 64 << 10;
@@ -172,7 +172,8 @@ final class IoThread implements Runnable {
       try {
         each.drop();
       } catch (Throwable e) {
-        // What was thrown in one connection may be thrown again there; the others are ended, too.
+        // The failure that ended the thread may happen again in the connection that caused it. The
+        // loop goes on, so that the peers of the other connections learn that these have ended.
         failure = failure == null ? e : failure;
       }
     }

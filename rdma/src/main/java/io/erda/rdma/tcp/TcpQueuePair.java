@@ -118,10 +118,7 @@ final class TcpQueuePair implements QueuePair {
     return work.opcode == Opcode.SEND ? work.length : Integer.BYTES;
   }
 
-  /**
-   * Returns the length of the first frame, which is the only frame except for a WRITE. The default
-   * is that of COMPARE_AND_SWAP, so a new opcode needs a case here: see {@link Opcode}.
-   */
+  /** Returns the length of the first frame, which is the only frame except for a WRITE. */
   private static int firstFrameBytes(Work work) {
     return switch (work.opcode) {
       case Opcode.READ -> Frame.HEADER_BYTES + Frame.READ_BYTES;

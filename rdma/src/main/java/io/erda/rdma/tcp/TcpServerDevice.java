@@ -245,7 +245,7 @@ public final class TcpServerDevice implements Device {
     return all;
   }
 
-  /** Called last by an I/O thread that failed. */
+  /** Called by an I/O thread that failed, as its last action. */
   void failed(Throwable error) {
     onFailure.accept(error);
   }

@@ -252,7 +252,7 @@ final class TlsTransport implements Transport {
       engine.closeOutbound();
       wrap(NOTHING);
     } catch (IOException | RuntimeException e) {
-      // The other end notices the end of the socket as well.
+      // The error does not matter, because the other end notices the end of the socket.
     } finally {
       Sockets.close(channel);
     }

@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * A copy of the record of a clean stop, kept while the store is opened. An opening removes the
- * record before it stores anything. It may then fail without having changed the store, because a
+ * record before it writes anything. It may then fail without having changed the store, because a
  * region's file is missing, or this user may not read it. Then the record is written again, because
  * without a record the next opening could not detect damage.
  *

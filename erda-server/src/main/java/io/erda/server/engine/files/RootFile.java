@@ -40,8 +40,8 @@ public final class RootFile implements StructureCounter {
    * bytes that they read. Called before the first connection is accepted, because reservations and
    * connections are numbered after it.
    *
-   * @param boot of the machine, see {@link io.erda.pmem.MemoryDirectory#boot}: until now clients
-   *     that only read the files saw that the store was not recovered since the machine started
+   * @param boot the boot of the machine, see {@link io.erda.pmem.MemoryDirectory#boot}: until now
+   *     clients that only read the files saw that the store was not recovered since that boot
    */
   public void beginIncarnation(int boot) {
     store(Root.LAYOUT_VERSION_OFFSET, Protocol.LAYOUT_VERSION);

@@ -6,8 +6,8 @@ import io.erda.protocol.PutMode;
 /**
  * The parameters of a store that are fixed at its creation and read from the superblock afterwards.
  *
- * @param geometry of the log
- * @param buckets of the first table, a power of two
+ * @param geometry the geometry of the log
+ * @param buckets number of buckets of the first table, a power of two
  * @param putMode how objects come to be the newest version of their keys
  */
 public record StoreGeometry(LogGeometry geometry, long buckets, PutMode putMode) {

@@ -15,12 +15,12 @@ import java.util.List;
  * creation. So an existing store refuses options that contradict it, and reports options without
  * effect in its notes; only the capacity can be changed.
  *
- * @param heads of the log; 0: any
+ * @param heads number of heads of the log; 0: any
  * @param regionBytes bytes of a region; 0: any
  * @param segmentBytes bytes of a segment; 0: any
- * @param capacityBytes that the log may grow to from now on; 0: unchanged
+ * @param capacityBytes the length up to which the log may grow from now on; 0: unchanged
  * @param regionsReachable regions that clients can reach, which limits the capacity
- * @param buckets of a new table; 0: any
+ * @param buckets number of buckets of a new table; 0: any
  * @param bucketsMax the most buckets to which the table is doubled
  * @param putMode null: any
  */

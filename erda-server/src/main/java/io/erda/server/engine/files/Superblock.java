@@ -14,7 +14,7 @@ import java.util.UUID;
  * The description of a store. It is stored in two copies, one after the other ({@link
  * SuperblockLayout}), so that one copy stays whole after a torn write or when a page is damaged.
  *
- * @param sequence of the newest copy
+ * @param sequence sequence number of the newest copy
  * @param tables the hash tables, and whether one is being resized
  * @param promise what every put that the store acknowledged survives: {@link Promise#PROCESS} or
  *     {@link Promise#POWER}; {@link Promise#ATOMIC} when puts are announced first

@@ -38,7 +38,7 @@ public final class Condition {
   /**
    * Takes the condition of a request.
    *
-   * @param flags of the request, all known
+   * @param flags the flags of the request, all known
    * @param lengthAt where it names the expected value, if it does
    */
   public void take(int flags, MemorySegment in, long lengthAt) {

@@ -56,7 +56,7 @@ public final class Publication {
   private final long[] unsettledPlaces = new long[UNSETTLED_MAX];
   private int unsettled;
 
-  // The batch that is under way.
+  // The state of the batch that is under way.
 
   /** The drain that the publication waits for. */
   private enum Waits {

@@ -1,8 +1,9 @@
 package io.erda.server.engine.publishing;
 
 /**
- * The client that asked for a put or a delete, or announced one. It may leave at any time; then it
- * may have been told that its requests which the server has not claimed never take effect.
+ * The client behind a put or a delete that is published or was announced; the service implements
+ * this by its connections. The client may leave at any time. Then it may have been told that its
+ * requests which the server has not claimed never take effect.
  */
 public interface Requester {
   /**

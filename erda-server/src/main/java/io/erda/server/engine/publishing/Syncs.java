@@ -3,14 +3,14 @@ package io.erda.server.engine.publishing;
 import io.erda.pmem.PersistentMemory;
 
 /**
- * Waits for the device while a batch is made durable, so that the server's thread can serve others.
- * One group of drains is under way at a time. For the server's thread.
+ * Waits for the device while a batch is made durable, so that the server's thread can serve other
+ * requests. At most one group of drains is under way. For the server's thread.
  *
- * <p>The methods wait at each {@link #add}, in the server's thread; an implementation overrides all
- * of them but {@link #isAtOnce}.
+ * <p>The default methods drain the memory at each {@link #add}, in the server's thread. Another
+ * implementation overrides all of them but {@link #isAtOnce}.
  */
 public interface Syncs {
-  /** The server's thread waits itself, because that takes hardly any time. */
+  /** The server's thread waits itself. This is for memory whose drains take hardly any time. */
   Syncs AT_ONCE = new Syncs() {};
 
   /**
@@ -33,7 +33,10 @@ public interface Syncs {
     return true;
   }
 
-  /** Returns when no drain is under way; {@link #isDone} throws what failed. */
+  /**
+   * Waits until no drain is under way. {@link #isDone} then throws the exception of a drain that
+   * failed.
+   */
   default void await() {}
 
   /**

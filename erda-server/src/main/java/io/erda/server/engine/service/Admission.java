@@ -34,7 +34,7 @@ final class Admission {
 
   /**
    * @param requests handles the messages of admitted clients
-   * @param leases ends what they lease
+   * @param leases receives the decisions of puts that admitted clients announced
    * @param answers counts and times the answers
    * @param told receives the clients that are admitted or refused
    */

@@ -354,7 +354,7 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
    * response whose result has a reason for the text of the reason, so such a response is sent
    * without its body. {@link #refuse} sends a result with its reason.
    *
-   * @param length with its header
+   * @param length the length of the response with its header, bytes
    */
   void respond(int slot, int type, int result, int length) {
     answer(slot, type, result, Result.saysWhy(result) ? Message.HEADER_BYTES : length);

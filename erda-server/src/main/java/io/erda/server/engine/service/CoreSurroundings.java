@@ -8,16 +8,16 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * What a {@link ServerCore} works with beside its store and its devices: who does its slow work,
- * and who is told. All of it is borrowed.
+ * The helpers and listeners of a {@link ServerCore}, besides its store and its devices. The core
+ * borrows all of them.
  *
  * @param files does the slow work on files
  * @param syncs waits for the device when the store drains to one ({@link
  *     io.erda.server.engine.store.StoreEngine#waitsForDevice})
- * @param loss tells why the store is not found by its name any more, in words for a user; null
- *     while it is. Called often; the store is read-only after a loss
- * @param listener is told of clients, cleanings and resizings
- * @param failing is told when the store takes no more puts and deletes
+ * @param loss returns why the store is no longer found by its name, in words for a user, and null
+ *     while it is found. It is called often; after a loss the store is read-only
+ * @param listener receives the events of clients, cleanings and resizings
+ * @param failing is called when the store takes no more puts and deletes
  * @param abandoned devices that the store is not served on, where clients of earlier servers may
  *     live
  */
@@ -28,7 +28,7 @@ public record CoreSurroundings(
     ServiceListener listener,
     StoreFailures.Listener failing,
     List<Device> abandoned) {
-  /** The server's thread does all work, and nobody is told. */
+  /** The server's thread does all work, and no listener is called. */
   public static final CoreSurroundings NONE =
       new CoreSurroundings(
           FileWork.AT_ONCE,

@@ -55,7 +55,8 @@ final class Departures implements AutoCloseable {
   private long reused;
 
   /**
-   * @param strangers of all devices, see {@link io.erda.rdma.Device#strangers}
+   * @param strangers returns the number of strangers of all devices, see {@link
+   *     io.erda.rdma.Device#strangers}
    * @param release gives back and closes memory whose file is removed
    */
   Departures(FileSupply supply, IntSupplier strangers, Consumer<PersistentMemory> release) {

@@ -160,7 +160,7 @@ final class Publishing {
   private long groups;
 
   /**
-   * @param syncs with which the writer waits for the device
+   * @param syncs the object by which the writer waits for the device
    */
   Publishing(
       StoreWriter writer,

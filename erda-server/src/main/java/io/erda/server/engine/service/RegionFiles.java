@@ -54,8 +54,9 @@ final class RegionFiles implements AutoCloseable {
 
   /**
    * @param worker does the slow work
-   * @param told that no file can be made
-   * @param strangers of all devices, see {@link io.erda.rdma.Device#strangers}
+   * @param told is called when no file can be made
+   * @param strangers returns the number of strangers of all devices, see {@link
+   *     io.erda.rdma.Device#strangers}
    */
   RegionFiles(
       LogStore log,

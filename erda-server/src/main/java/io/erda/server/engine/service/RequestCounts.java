@@ -7,7 +7,8 @@ import java.util.Map;
 import java.util.function.LongSupplier;
 
 /**
- * Counts answers by kind of request and result; each costs one addition in an array. One thread.
+ * Counts the answers to requests, by kind of request and result. A request counts when it is
+ * answered, not when it comes. Each count costs one addition in an array. One thread.
  */
 final class RequestCounts {
   /**

@@ -8,13 +8,15 @@ import io.erda.server.engine.store.StoreFailures;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Takes the requests of clients, and hands each to what answers it. One thread.
+ * Passes each request of a client to the class that answers it. One thread.
  *
- * <p>Requests of one step are published as one batch, so a request that is not to be published has
- * the collected ones published first.
+ * <p>{@link Publishing} collects the PUBLISH requests of one step, to publish them as one batch.
+ * Before this class passes on a request of any other type, it makes {@link Publishing} publish the
+ * requests that were collected so far, unless these wait for a device ({@link Publishing#publish}).
+ * Before an ERASE it waits until all earlier requests of that client are published.
  */
 final class RequestDispatch {
-  /** How long after a request further ones are expected. */
+  /** For how many nanoseconds after a request further requests are expected. */
   private static final long BUSY_NS = 100_000;
 
   private final PutMode mode;
@@ -42,8 +44,8 @@ final class RequestDispatch {
   private boolean publishedNow;
 
   /**
-   * @param mode of the store
-   * @param heads of the store
+   * @param mode the put mode of the store
+   * @param heads number of heads of the store
    * @param cleans whether the log is cleaned
    */
   RequestDispatch(

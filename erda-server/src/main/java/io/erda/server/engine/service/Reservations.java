@@ -30,7 +30,7 @@ final class Reservations {
   private final LongConsumer revoke;
 
   /**
-   * @param share of the client's user, which counts these extents
+   * @param share the share of the client's user, which counts these extents
    * @param revoke receives the key of each extent that ends
    */
   Reservations(int heads, UserShare share, LongConsumer revoke) {

@@ -23,9 +23,10 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
- * The KV service over one store: connections, requests, housekeeping. A state machine that {@link
- * #doWork()} advances; it never blocks and reads only the clock that it was given. One thread. Owns
- * the engine and its listeners, borrows the devices.
+ * Serves one {@link StoreEngine} to clients: it accepts connections, answers requests, and does the
+ * housekeeping. It is a state machine that {@link #doWork()} advances; it never blocks and reads
+ * only the clock that it was given. One thread. Owns the engine and its listeners, borrows the
+ * devices.
  *
  * <p>The server does not take part in gets: clients READ one-sided (rule 9). Puts and deletes that
  * arrive in one step are published as one batch.
@@ -215,7 +216,7 @@ public final class ServerCore implements AutoCloseable {
     return engine;
   }
 
-  /** What changes the store. */
+  /** Returns the writer, which makes all changes of the store. */
   public StoreWriter writer() {
     return writer;
   }
@@ -253,7 +254,7 @@ public final class ServerCore implements AutoCloseable {
     figures.readAll();
   }
 
-  /** Why puts and deletes are refused, or null. */
+  /** Returns why puts and deletes are refused; null when they are not. */
   public String readOnlyReason() {
     return failures.reason();
   }
@@ -315,7 +316,7 @@ public final class ServerCore implements AutoCloseable {
    * Publishes an object that a client of this process has built, in the client's thread: see {@link
    * LocalPublisher}. The caller takes steps of the server now and then, and whenever this declines.
    *
-   * @param line of its connection
+   * @param line names the client's connection
    */
   public int publishNow(LocalLine line, LocalPublisher.Built object) {
     Connection connection = line.connection(connections);

@@ -6,8 +6,8 @@ import io.erda.server.engine.events.ServiceListener;
 import io.erda.server.engine.events.SpaceExhaustedEvent;
 
 /**
- * Counts, records and reports requests that were refused for lack of space or because of a quota.
- * One thread.
+ * Counts, records and reports two kinds of refused requests: those for which there was no space,
+ * and those that a quota of their client or user forbids. One thread.
  */
 final class SpaceRefusals {
   private final ServiceListener told;
@@ -44,7 +44,7 @@ final class SpaceRefusals {
    * a quota.
    *
    * @param head −1 when the request is not for space; then {@code bytes} is 0
-   * @param why in words
+   * @param why the reason, in words
    */
   void addOverQuota(Connection connection, int slot, int type, int head, long bytes, String why) {
     overQuota++;

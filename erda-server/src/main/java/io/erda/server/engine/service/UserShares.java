@@ -10,7 +10,7 @@ final class UserShares {
   private final Map<String, UserShare> shares = new HashMap<>();
 
   /**
-   * @param logBytes that the log may grow to
+   * @param logBytes the length up to which the log may grow
    */
   UserShares(Limits limits, long logBytes) {
     this.limits = limits;

@@ -26,9 +26,9 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * An open store: superblock, root, table and log of one directory, opened and recovered. It finds
- * keys and checks their objects; what changes it is a {@link StoreWriter}. One thread. Owns the
- * files that it opens, borrows the directory.
+ * The files of one open, recovered store (superblock, root, table, log), with searches for keys and
+ * checks of objects. A {@link StoreWriter} changes keys and values, and a {@code ServerCore} serves
+ * clients. One thread. Owns the files that it opens, borrows the directory.
  */
 public final class StoreEngine implements AutoCloseable {
   private final MemoryDirectory directory;
@@ -185,7 +185,7 @@ public final class StoreEngine implements AutoCloseable {
     return log;
   }
 
-  /** Knows which pending words will still be decided by a put. */
+  /** Returns the object that knows which pending words will still be decided by a put. */
   public PendingWords pending() {
     return pending;
   }
@@ -253,9 +253,9 @@ public final class StoreEngine implements AutoCloseable {
   }
 
   /**
-   * As {@link #close()}.
+   * Closes the store as {@link #close()} does, after a last change of the memory.
    *
-   * @param settling what is to be done first, if anything may be stored
+   * @param settling makes that change; it is not called when the store was abandoned or has failed
    */
   void close(Runnable settling) {
     if (closed) {

@@ -28,7 +28,7 @@ import java.util.function.Supplier;
  * requests that change the store are refused as on a full disk.
  */
 public final class StoreFailures {
-  /** Is told, in the server's thread, when the store takes no more puts and deletes. */
+  /** Receives the reason why the store takes no more puts and deletes, in the server's thread. */
   public interface Listener {
     /** Ignores everything. */
     Listener NONE = new Listener() {};
@@ -94,7 +94,7 @@ public final class StoreFailures {
     return null;
   }
 
-  /** The result for requests that change something, after any failure. */
+  /** Returns the result for requests that change the store after a failure. */
   public int refusal() {
     return full == null ? Result.READ_ONLY : Result.DISK_FULL;
   }
@@ -152,7 +152,7 @@ public final class StoreFailures {
    * Makes the store read-only because its files, which are sound, are no longer found by their
    * path. A later opening would not find puts that are acknowledged from now on.
    *
-   * @param why in words for a user
+   * @param why the reason, in words for a user
    */
   public void because(String why) {
     if (reason == null || full != null) {

@@ -9,7 +9,10 @@ import io.erda.server.engine.tables.KeyWords;
 import io.erda.server.engine.tables.PendingWords;
 import io.erda.server.engine.tables.Tables;
 
-/** The parts of an open store. */
+/**
+ * The open files and tables of a store that may not be recovered yet. {@link Recovery} repairs
+ * them; then a {@link StoreEngine} owns them.
+ */
 record StoreParts(
     MemoryDirectory directory,
     Leftovers leftovers,

@@ -19,8 +19,9 @@ import io.erda.server.engine.tables.TombstoneSweep;
 import java.lang.foreign.MemorySegment;
 
 /**
- * All that changes an open store: it publishes puts and deletes, decides announced ones, erases
- * keys, resizes the table, and shows the table to the cleaner. One thread. Closes the engine.
+ * Makes all changes of keys and values in the store of a {@link StoreEngine}, and owns that engine.
+ * It publishes puts and deletes, decides announced ones, erases keys, resizes the table, and shows
+ * the table to the cleaner. One thread.
  */
 public final class StoreWriter implements AutoCloseable {
   private final StoreEngine engine;
@@ -43,8 +44,9 @@ public final class StoreWriter implements AutoCloseable {
   }
 
   /**
-   * @param readable is told which tables can be read; it knows those that are in use now
-   * @param told of doublings and halvings
+   * @param readable receives the changes of the tables that can be read; it already knows the
+   *     tables that are in use now
+   * @param told receives doublings and halvings
    * @param syncs waits for the device
    */
   public StoreWriter(

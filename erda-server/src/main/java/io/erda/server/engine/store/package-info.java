@@ -1,9 +1,9 @@
 /**
- * A store that is open: how it is opened and recovered, {@link
- * io.erda.server.engine.store.StoreEngine} with everything that belongs to it, {@code StoreWriter}
- * with everything that changes it, and what is left of it when memory or a file fails.
+ * An open store: its opening and recovery, the {@link io.erda.server.engine.store.StoreEngine} with
+ * all its parts, the {@code StoreWriter} that changes it, and the handling of failures of memory
+ * and files.
  *
  * <p>Read {@code StoreOpening} first, then {@code Recovery}: each of their steps may be interrupted
- * and repeated. {@code EngineCrashTest} tries a crash at every store.
+ * and repeated. {@code EngineCrashTest} tries a crash at every store to memory.
  */
 package io.erda.server.engine.store;

@@ -13,7 +13,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * The objects of the log, by the head and the offset that an entry names; and the probe that finds
+ * The objects of the log, by the head and the offset that an entry names, and the probe that finds
  * a key's entry by its object. One thread.
  */
 public final class StoredObjects implements KeyProbe {
@@ -79,7 +79,7 @@ public final class StoredObjects implements KeyProbe {
             region.memory().segment(), place, soughtIn, soughtAt, soughtLength);
   }
 
-  /** Whether a whole object lies there that was written for this position. */
+  /** Whether a whole object that was written for this position lies at the offset. */
   public boolean valid(int head, int offset) {
     Region region = log.region(head, offset);
     if (region == null) {

@@ -23,9 +23,9 @@ import java.io.UncheckedIOException;
 import java.util.ArrayDeque;
 
 /**
- * Doubles the table when it gets full, and halves one that is far too large, in steps that take
- * some tenths of a millisecond, while everything else goes on (design, "Resizing"). One thread, the
- * engine's.
+ * Resizes the table in both directions: doubles it when it gets full, and halves it when it is far
+ * too large. It works in steps that take some tenths of a millisecond, while everything else goes
+ * on (design, "Resizing"). One thread, the engine's.
  *
  * <pre>
  *   1  the file of the other size is created and formatted, durably; unused so far
@@ -122,7 +122,7 @@ public final class TableGrowth {
   private final ServiceListener told;
   private final ArrayDeque<Retired> retired = new ArrayDeque<>();
 
-  /** Makes the new table's file; null when no file is being made. */
+  /** The creation of the new table's file; null when no file is being made. */
   private Creation creation;
 
   /** Buckets of the table whose file is being made. */
@@ -171,8 +171,9 @@ public final class TableGrowth {
   private long timesPutOff;
 
   /**
-   * @param listener is told which tables can be read; it knows those that are in use now
-   * @param told of doublings and halvings
+   * @param listener receives the changes of the tables that can be read; it already knows the
+   *     tables that are in use now
+   * @param told receives doublings and halvings
    */
   public TableGrowth(
       MemoryDirectory directory,

@@ -38,7 +38,8 @@ public final class Tables implements AutoCloseable {
   private static final long OWED_MAX = 1024;
 
   /**
-   * A hash table in use. The code that takes it out of use closes its memory.
+   * One hash table in use, with its file; each resizing moves the entries into a new generation.
+   * The code that takes it out of use closes its memory.
    *
    * @param number the number of its file
    * @param order the position of the table among the tables since the store was opened; entries
@@ -291,7 +292,7 @@ public final class Tables implements AutoCloseable {
   /**
    * See {@link HashTable#insertStaged}.
    *
-   * @param staged of the table that insertions go to now
+   * @param staged a staged entry of the table that insertions go to now
    */
   public boolean insertStaged(long staged, long keyWord, long versionWord) {
     boolean inserted = into().table.insertStaged(staged & SLOT, keyWord, versionWord);
@@ -302,7 +303,7 @@ public final class Tables implements AutoCloseable {
   /**
    * See {@link HashTable#unstage}.
    *
-   * @param staged of the table that insertions go to now
+   * @param staged a staged entry of the table that insertions go to now
    */
   public void unstage(long staged, long keyWord) {
     into().table.unstage(staged & SLOT, keyWord);
