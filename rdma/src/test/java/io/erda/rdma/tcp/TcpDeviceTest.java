@@ -96,6 +96,29 @@ final class TcpDeviceTest extends DeviceContract {
     assertEquals(-1, memory.asSlice(bytes).mismatch(MemorySegment.ofArray(random)));
   }
 
+  /**
+   * A message that finds the buffer full of a READ's answer is passed on when the answer was sent,
+   * even if nothing else wakes the I/O thread.
+   */
+  @Test
+  void aMessageBehindTheAnswerOfALongReadArrives() {
+    connect();
+    int bytes = 4 << 20;
+    MemoryRegion region = register(bytes, Access.REMOTE_READ);
+    MemoryRegion local =
+        client.register(fixture.clientMemory(bytes), Backing.none(bytes), Access.LOCAL);
+    Random random = new Random(18);
+    for (int i = 1; i <= 200; i++) {
+      int messages = i;
+      requester.postReceive(i, clientRegion, 0, 64);
+      int length = bytes - random.nextInt(1 << 20);
+      requester.post(Work.read().id(i).local(local, 0, length).remote(region.remoteKey(), 0));
+      requester.poll(atClient, 8);
+      responder.post(Work.send().id(i).local(serverLocal, 0, 8));
+      until(() -> atClient.of(Opcode.RECEIVE).size() == messages);
+    }
+  }
+
   /** Notes what is asked of it. */
   private record Noted(MemorySegment segment, List<String> calls) implements PersistentMemory {
     @Override
