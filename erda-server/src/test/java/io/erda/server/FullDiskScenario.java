@@ -393,6 +393,8 @@ final class FullDiskScenario {
             .withSegmentBytes(2 << 20)
             .withCapacityBytes(128 << 20)
             .withCleaning(true);
+    // Room for two regions at the end, also if the store has taken the rest of the disk before.
+    Files.write(ballast, new byte[16 << 20]);
     try (ErdaServer server = ErdaServer.start(data, options);
         ErdaClient client = ErdaClient.connect(server.uri())) {
       Process writer = anotherProcess("writer");
