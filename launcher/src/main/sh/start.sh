@@ -130,5 +130,7 @@ become_erda() {
   fi
   # A shell whose exec fails ends; nothing is left to trap when it succeeds.
   trap cannot_start EXIT
-  exec "$java" $flags ${more_flags:-} ${ERDA_JAVA_OPTS:-} "$@"
+  # With its performance data a JVM changes to a directory below /tmp, and stays there if the user may not read the
+  # directory that it came from: relative names would mean files there.
+  exec "$java" -XX:-UsePerfData $flags ${more_flags:-} ${ERDA_JAVA_OPTS:-} "$@"
 }

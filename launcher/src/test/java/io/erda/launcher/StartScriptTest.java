@@ -1,6 +1,7 @@
 package io.erda.launcher;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -48,6 +49,30 @@ class StartScriptTest {
               : "",
           Files.readString(err),
           what);
+    }
+  }
+
+  /**
+   * Found by a review: a user who may not read the current directory got files of relative names
+   * below /tmp, because a JVM with performance data changes the directory.
+   */
+  @Test
+  void everyJvmIsWithoutPerformanceData() throws Exception {
+    Path java = Files.createDirectories(directory.resolve("home/bin")).resolve("java");
+    Files.writeString(java, "#!/bin/sh\nfor word in \"$@\"; do echo \"$word\"; done\n");
+    assertTrue(java.toFile().setExecutable(true));
+    Path build = Files.createDirectories(directory.resolve("build"));
+    Files.writeString(build.resolve("classpath"), "");
+    Files.writeString(build.resolve("flags"), "-Dall=1\n-Dserver=1\n");
+    Path out = directory.resolve("out");
+    for (String command : List.of("server --data store", "get a", "backup b", "simulate", "")) {
+      String script =
+          "set -eu; . '%s'; become_erda '%s' '%s' %s"
+              .formatted(START, directory.resolve("home"), build, command);
+      ProcessBuilder builder =
+          new ProcessBuilder("sh", "-c", script).redirectOutput(out.toFile());
+      assertEquals(0, builder.redirectError(ProcessBuilder.Redirect.INHERIT).start().waitFor());
+      assertTrue(Files.readAllLines(out).contains("-XX:-UsePerfData"), command);
     }
   }
 
