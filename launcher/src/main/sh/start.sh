@@ -6,10 +6,11 @@
 # the build has them, and in lib/laboratory/ycsb/ YCSB and what it alone needs.
 
 # Where standard input, output or error is closed, the JVM's next file gets its number: its own file of classes would be
-# read as standard input. So there is an empty file, which can't be written, in the place of what is closed. Standard
-# error comes first, because the others' tests put something in its place.
+# read as standard input. So there is a file in the place of what is closed, which can't be read in the place of standard
+# input, and can't be written in that of the others: whoever reads or writes it is told an error, and `put KEY -` stores no
+# empty value. Standard error comes first, because the others' tests put something in its place.
 { true 3>&2; } || exec 2< /dev/null
-{ true 3<&0; } 2> /dev/null || exec < /dev/null
+{ true 3<&0; } 2> /dev/null || exec 0> /dev/null
 { true 3>&1; } 2> /dev/null || exec 1< /dev/null
 
 # The JVM names files, and writes text, in the locale's characters. In the C locale of cron jobs and services these are

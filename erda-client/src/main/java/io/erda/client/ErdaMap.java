@@ -20,7 +20,8 @@ import java.util.function.BiFunction;
 import java.util.function.Function;
 
 /**
- * A store as a map, for any number of threads and processes. Neither keys nor values are null.
+ * A store as a map, for any number of threads and processes. Neither keys nor values are null:
+ * methods and views treat a null argument as those of {@code ConcurrentHashMap} do.
  *
  * <p>Every method on one key is atomic, and takes effect as the operations of {@link ErdaClient}
  * do: acknowledged changes survive the failures that the store's promise names. A method that reads
@@ -34,6 +35,11 @@ import java.util.function.Function;
  * <p>Methods throw the exceptions of {@link ErdaClient} and of the pool. After {@link
  * ErdaException.OutcomeUnknown} the change may have been made or not; the method does not start
  * over then.
+ *
+ * <p><b>Keys and values that the store does not take.</b> A key that is empty or too long is not in
+ * the map: methods that read, remove or replace, also those of the views, return what they return
+ * for an absent key. A method that would store such a key, or a value that is too long, throws
+ * {@link ErdaException.BadSize}; {@code compute} and the like do so after they called the function.
  *
  * <p><b>A function that changes the key that it computes</b> through a map, over any pool of the
  * same store, gets {@link IllegalStateException} ("Recursive update"), as from a {@code

@@ -4,11 +4,18 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.erda.client.ClientOptions;
 import io.erda.client.ErdaClient;
 import io.erda.client.ErdaClientPool;
+import io.erda.client.ErdaFutures;
+import io.erda.client.ErdaUri;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -43,6 +50,81 @@ class DeepStackTest {
             String found = new String(pool.get(KEY), UTF_8);
             assertEquals("value", found, "seed " + (SEED + round) + " (-Derda.seed)");
           }
+        }
+      }
+    }
+  }
+
+  /** Found by a review: a place among the pending operations was lost in the submitting thread. */
+  @Test
+  void futuresKeepTheirPlaces() throws Exception {
+    ClientOptions options = ClientOptions.DEFAULT.withOperationTimeout(Duration.ofSeconds(3));
+    try (ErdaServer server = ErdaServer.start(data, SmallStore.OPTIONS)) {
+      ErdaUri uri = ErdaUri.parse(server.uri());
+      for (int round = 0; round < 10 * ROUNDS; round++) {
+        try (ErdaFutures futures = ErdaFutures.connect(uri, options, 1)) {
+          futures.put(KEY, VALUE).join();
+          warmUp(futures);
+          DeepSubmitter submitter = new DeepSubmitter(futures);
+          Thread thread = new Thread(null, submitter, "deep", STACK_BYTES + 24 * round);
+          thread.start();
+          thread.join();
+          assertTrue(submitter.overflows > 0, "no stack overflowed");
+          assertEquals("value", new String(futures.get(KEY).join(), UTF_8), "round " + round);
+          assertEquals(0, futures.pending());
+        }
+      }
+    }
+  }
+
+  /**
+   * Initializes classes: one whose initialization overflows the stack is lost to the JVM. The gets
+   * wait for room.
+   */
+  private static void warmUp(ErdaFutures futures) {
+    for (int i = 0; i < 100; i++) {
+      futures.get(KEY);
+    }
+    futures.get(KEY).join();
+  }
+
+  /**
+   * Overflows its stack, and then submits a get from each frame on the way back, of which the first
+   * ones overflow the stack again.
+   */
+  private static final class DeepSubmitter implements Runnable {
+    private static final int FRAMES = 150;
+
+    private final ErdaFutures futures;
+    private final List<CompletableFuture<byte[]>> submitted = new ArrayList<>(FRAMES);
+    private final long beganNs = System.nanoTime();
+    private int frames;
+    private int overflows;
+
+    DeepSubmitter(ErdaFutures futures) {
+      this.futures = futures;
+    }
+
+    @Override
+    public void run() {
+      dig();
+      for (CompletableFuture<byte[]> each : submitted) {
+        each.join();
+      }
+    }
+
+    private void dig() {
+      try {
+        dig();
+      } catch (StackOverflowError e) {
+        overflows = 0;
+      }
+      // Each call waits in vain where a place was lost.
+      if (frames++ < FRAMES && System.nanoTime() - beganNs < TimeUnit.SECONDS.toNanos(5)) {
+        try {
+          submitted.add(futures.get(KEY));
+        } catch (StackOverflowError e) {
+          overflows++;
         }
       }
     }

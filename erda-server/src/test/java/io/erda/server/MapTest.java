@@ -16,13 +16,17 @@ import io.erda.protocol.ErdaException;
 import io.erda.testing.Threads;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.util.AbstractMap.SimpleEntry;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.FutureTask;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -156,6 +160,127 @@ class MapTest {
       Throwable thrown =
           assertThrows(UndecodableException.class, () -> map.keySet().iterator().next());
       assertTrue(thrown.getCause() instanceof UncheckedIOException, thrown::toString);
+    }
+  }
+
+  /** Found by a review: {@code keySet().removeAll} of a longer key, and the like, threw BadSize. */
+  @Test
+  void aKeyThatTheStoreDoesNotTakeIsInNoView() {
+    try (ErdaStore store = ErdaStore.open(data, SmallStore.OPTIONS);
+        ErdaClientPool pool = pool(store::client)) {
+      ErdaMap<String, Integer> map = map(pool);
+      for (String bad : List.of("", "k".repeat(1 << 20))) {
+        map.set("a", 1);
+        map.set("b", 2);
+        assertNull(map.get(bad));
+        assertFalse(map.containsKey(bad));
+        assertEquals(3, map.getOrDefault(bad, 3));
+        assertNull(map.remove(bad));
+        assertFalse(map.remove(bad, 1));
+        assertFalse(map.delete(bad));
+        assertNull(map.replace(bad, 1));
+        assertFalse(map.replace(bad, 1, 2));
+        assertNull(map.computeIfPresent(bad, (key, now) -> 1));
+        assertNull(map.computeIfAbsent(bad, key -> null));
+        assertNull(map.compute(bad, (key, now) -> null));
+
+        assertFalse(map.keySet().contains(bad));
+        assertFalse(map.keySet().containsAll(List.of("a", bad)));
+        assertFalse(map.keySet().remove(bad));
+        assertTrue(map.keySet().removeAll(List.of(bad, "a")));
+        assertFalse(map.keySet().retainAll(List.of(bad, "b")));
+        assertFalse(map.keySet().equals(Set.of(bad)));
+        assertFalse(map.entrySet().contains(Map.entry(bad, 2)));
+        assertFalse(map.entrySet().containsAll(List.of(Map.entry("b", 2), Map.entry(bad, 2))));
+        assertFalse(map.entrySet().remove(Map.entry(bad, 2)));
+        assertFalse(map.entrySet().removeAll(List.of(Map.entry(bad, 2))));
+        assertFalse(map.equals(Map.of(bad, 2)));
+        assertFalse(Map.of(bad, 2).equals(map));
+        assertEquals(Map.of("b", 2), map);
+
+        assertThrows(ErdaException.BadSize.class, () -> map.set(bad, 1));
+        assertThrows(ErdaException.BadSize.class, () -> map.put(bad, 1));
+        assertThrows(ErdaException.BadSize.class, () -> map.putIfAbsent(bad, 1));
+        assertThrows(ErdaException.BadSize.class, () -> map.merge(bad, 1, Integer::sum));
+        assertThrows(ErdaException.BadSize.class, () -> map.computeIfAbsent(bad, key -> 1));
+        assertEquals(Map.of("b", 2), map);
+      }
+    }
+  }
+
+  @Test
+  void aValueThatTheStoreDoesNotTakeIsInNoView() {
+    try (ErdaStore store = ErdaStore.open(data, SmallStore.OPTIONS);
+        ErdaClientPool pool = pool(store::client)) {
+      ErdaMap<String, String> map = ErdaMap.over(pool, Serializer.utf8(), Serializer.utf8());
+      map.set("a", "1");
+      String bad = "v".repeat(1 << 20);
+      assertFalse(map.containsValue(bad));
+      assertFalse(map.remove("a", bad));
+      assertFalse(map.replace("a", bad, "2"));
+      assertFalse(map.replace("b", bad, bad));
+      assertFalse(map.values().contains(bad));
+      assertFalse(map.values().containsAll(List.of("1", bad)));
+      assertFalse(map.values().remove(bad));
+      assertFalse(map.values().removeAll(List.of(bad)));
+      assertFalse(map.values().retainAll(List.of("1", bad)));
+      assertFalse(map.entrySet().contains(Map.entry("a", bad)));
+      assertFalse(map.entrySet().remove(Map.entry("a", bad)));
+      assertThrows(ErdaException.BadSize.class, () -> map.put("a", bad));
+      assertThrows(ErdaException.BadSize.class, () -> map.replace("a", bad));
+      assertThrows(ErdaException.BadSize.class, () -> map.replace("a", "1", bad));
+      assertEquals(Map.of("a", "1"), map);
+    }
+  }
+
+  /** Where a null argument throws, and where it is only not found. */
+  @Test
+  void aNullIsTreatedAsByAConcurrentHashMap() {
+    try (ErdaStore store = ErdaStore.open(data, SmallStore.OPTIONS);
+        ErdaClientPool pool = pool(store::client)) {
+      ErdaMap<String, Integer> map = map(pool);
+      List<Function<Map<String, Integer>, Object>> calls =
+          List.of(
+              each -> each.get(null),
+              each -> each.containsKey(null),
+              each -> each.containsValue(null),
+              each -> each.remove(null),
+              each -> each.remove("a", null),
+              each -> each.remove(null, 1),
+              each -> each.replace("a", null, 1),
+              each -> each.keySet().contains(null),
+              each -> each.keySet().containsAll(Arrays.asList("a", null)),
+              each -> each.keySet().remove(null),
+              each -> each.keySet().removeAll(Arrays.asList("x", null)),
+              each -> each.keySet().retainAll(Arrays.asList("a", null)),
+              each -> each.values().contains(null),
+              each -> each.values().containsAll(Arrays.asList(1, null)),
+              each -> each.values().remove(null),
+              each -> each.values().removeAll(Arrays.asList(7, null)),
+              each -> each.values().retainAll(Arrays.asList(1, null)),
+              each -> each.entrySet().contains(null),
+              each -> each.entrySet().containsAll(Arrays.asList(Map.entry("a", 1), null)),
+              each -> each.entrySet().remove(null),
+              each -> each.entrySet().removeAll(Arrays.asList(Map.entry("x", 1), null)),
+              each -> each.entrySet().remove(new SimpleEntry<>(null, 1)),
+              each -> each.entrySet().remove(new SimpleEntry<>("a", null)),
+              each -> each.entrySet().contains(new SimpleEntry<>("a", null)));
+      for (int i = 0; i < calls.size(); i++) {
+        Map<String, Integer> expected = new ConcurrentHashMap<>(Map.of("a", 1));
+        map.clear();
+        map.set("a", 1);
+        assertEquals(outcome(calls.get(i), expected), outcome(calls.get(i), map), "call " + i);
+        assertEquals(expected, map, "call " + i);
+      }
+    }
+  }
+
+  private static Object outcome(
+      Function<Map<String, Integer>, Object> call, Map<String, Integer> map) {
+    try {
+      return String.valueOf(call.apply(map));
+    } catch (NullPointerException e) {
+      return NullPointerException.class;
     }
   }
 

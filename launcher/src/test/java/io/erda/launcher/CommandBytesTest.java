@@ -112,6 +112,19 @@ class CommandBytesTest {
     assertArrayEquals(new byte[] {'a', 0, 'b'}, client.get("key".getBytes(UTF_8)));
   }
 
+  /** Found by a review: {@code put KEY -} stored an empty value, and exited with 0. */
+  @Test
+  void aClosedStandardInputIsNoEmptyOne() throws Exception {
+    Path start = Path.of("src", "main", "sh", "start.sh").toAbsolutePath();
+    String closed = "0<&-; . '" + start + "'; erda ";
+    assertOneLine(shell("exec " + closed + "put key -"), 1, "is it closed?");
+    assertNull(client.get("key".getBytes(UTF_8)));
+    assertOneLine(shell("exec " + closed + "import"), 1, "can't read standard input");
+    assertOneLine(shell("exec " + closed + "shell"), 1, "Bad file descriptor");
+    assertEquals(0, shell("erda put key - < /dev/null").exitCode());
+    assertArrayEquals(new byte[0], client.get("key".getBytes(UTF_8)));
+  }
+
   @Test
   void anAbsentKeyHasAnExitCodeOfItsOwn() throws Exception {
     assertOneLine(shell("erda get nobody"), 3, "no such key: nobody");

@@ -27,6 +27,11 @@ import java.util.function.Consumer;
  * and if so wakes it. This thread first stores that it sleeps, then checks the inbox. So at least
  * one of the two threads notices the other.
  *
+ * <p><b>Room.</b> From the moment at which a submitting thread has taken room for its operation, an
+ * error must not end the thread's way before the operation is in the inbox or the room is free
+ * again. A stack that overflows would also overflow when the room is given back, so that way begins
+ * only where the stack has enough left for all of it, and for waking this thread.
+ *
  * <p><b>Closing.</b> A submitting thread adds to the inbox, then checks whether it was closed, and
  * if so tries to take its operation out again; this thread closes the inbox, then empties it. An
  * operation is taken out once, so it is either completed or refused.
@@ -42,6 +47,12 @@ public final class FutureDriver {
 
   /** How often a closing thread checks whether the JVM is ending. */
   private static final long LOOK_MS = 50;
+
+  /**
+   * How many calls of {@link #requireStack} take more of the stack, interpreted or compiled, than
+   * the calls between taking room and having woken the driver's thread.
+   */
+  private static final int STACK_CALLS = 128;
 
   private final int pendingMax;
   private final long waitNs;
@@ -138,6 +149,7 @@ public final class FutureDriver {
   public void submit(FutureOperation operation) {
     requireOpen();
     operation.own = Thread.currentThread() == thread;
+    requireStack(STACK_CALLS);
     if (!enter(operation)) {
       return;
     }
@@ -162,6 +174,16 @@ public final class FutureDriver {
     } else {
       wakeIfAsleep();
     }
+  }
+
+  /**
+   * Requires that the thread's stack has room for so many calls, which takes about 0.1 µs.
+   *
+   * @return {@code calls}
+   * @throws StackOverflowError when it has not
+   */
+  private static int requireStack(int calls) {
+    return calls == 0 ? 0 : 1 + requireStack(calls - 1);
   }
 
   private void requireOpen() {

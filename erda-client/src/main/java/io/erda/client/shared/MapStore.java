@@ -6,7 +6,8 @@ import java.util.List;
 /**
  * The operations of a store that {@code ErdaMap} needs; {@link PoolStore} implements them. Each
  * method is one atomic step on one key, except the methods with several keys. Any thread may call
- * any method; errors are those of {@code ErdaClient}.
+ * any method; errors are those of {@code ErdaClient}. A key whose length the store does not take
+ * has no value for {@link #get}, {@link #delete} and {@link #compareAndDelete}.
  */
 public interface MapStore {
   /** The identity of the store: equal for two objects of one store. */

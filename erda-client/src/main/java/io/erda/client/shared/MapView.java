@@ -76,6 +76,17 @@ public abstract class MapView<K, V, T> extends AbstractCollection<T> {
     return removeIf(each -> !others.contains(each));
   }
 
+  /** Null is in no view, as for a {@code ConcurrentHashMap}, also where {@code contains} throws. */
+  @Override
+  public boolean containsAll(Collection<?> others) {
+    for (Object each : others) {
+      if (each == null || !contains(each)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   @Override
   public boolean remove(Object wanted) {
     for (MapIterator<T> each = iterator(); each.hasNext(); ) {

@@ -1,6 +1,7 @@
 package io.erda.client.shared;
 
 import io.erda.client.ErdaClientPool;
+import io.erda.protocol.ErdaException;
 import java.util.Iterator;
 import java.util.List;
 import java.util.UUID;
@@ -31,7 +32,11 @@ public final class PoolStore implements MapStore {
 
   @Override
   public byte[] get(byte[] key) {
-    return pool.get(key);
+    try {
+      return pool.get(key);
+    } catch (ErdaException.BadSize e) {
+      return null;
+    }
   }
 
   @Override
@@ -61,12 +66,20 @@ public final class PoolStore implements MapStore {
 
   @Override
   public boolean delete(byte[] key) {
-    return pool.delete(key);
+    try {
+      return pool.delete(key);
+    } catch (ErdaException.BadSize e) {
+      return false;
+    }
   }
 
   @Override
   public boolean compareAndDelete(byte[] key, byte[] expected) {
-    return pool.compareAndDelete(key, expected);
+    try {
+      return pool.compareAndDelete(key, expected);
+    } catch (ErdaException.BadSize e) {
+      return false;
+    }
   }
 
   @Override

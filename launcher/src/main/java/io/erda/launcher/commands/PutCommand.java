@@ -59,11 +59,19 @@ public final class PutCommand implements Callable<Integer> {
   }
 
   /** Reads no more than the longest value, because the input may be endless. */
-  private static byte[] standardInput(int bytesMax) throws IOException {
-    byte[] bytes = System.in.readNBytes(bytesMax);
-    if (bytes.length == bytesMax && System.in.read() >= 0) {
-      throw new UserError("standard input has more than the " + bytesMax + " bytes of a value");
+  private static byte[] standardInput(int bytesMax) {
+    try {
+      byte[] bytes = System.in.readNBytes(bytesMax);
+      if (bytes.length == bytesMax && System.in.read() >= 0) {
+        throw new UserError("standard input has more than the " + bytesMax + " bytes of a value");
+      }
+      return bytes;
+    } catch (IOException e) {
+      throw new UserError(
+          "can't read the value from standard input (is it closed?), and nothing was stored: "
+              + e.getMessage(),
+          1,
+          e);
     }
-    return bytes;
   }
 }
