@@ -127,11 +127,12 @@ become_erda() {
   fi
   if [ -r "$cache" ]; then
     # Quiet where the cache doesn't fit, for example with other flags from ERDA_JAVA_OPTS.
-    set -- "-XX:AOTCache=$cache" -Xlog:aot=off -Xlog:cds=off "$@"
+    set -- "-XX:AOTCache=$cache" -Xlog:aot=off:stderr -Xlog:cds=off:stderr "$@"
   fi
   # A shell whose exec fails ends; nothing is left to trap when it succeeds.
   trap cannot_start EXIT
   # With its performance data a JVM changes to a directory below /tmp, and stays there if the user may not read the
-  # directory that it came from: relative names would mean files there.
-  exec "$java" -XX:-UsePerfData $flags ${more_flags:-} ${ERDA_JAVA_OPTS:-} "$@"
+  # directory that it came from: relative names would mean files there. What the JVM says by itself goes to standard error,
+  # since standard output is for values.
+  exec "$java" -XX:-UsePerfData -XX:+DisplayVMOutputToStderr -Xlog:disable -Xlog:all=warning:stderr $flags ${more_flags:-} ${ERDA_JAVA_OPTS:-} "$@"
 }

@@ -57,10 +57,11 @@ class StartScriptTest {
 
   /**
    * Found by a review: a user who may not read the current directory got files of relative names
-   * below /tmp, because a JVM with performance data changes the directory.
+   * below /tmp, because a JVM with performance data changes the directory; and a warning of the JVM
+   * stood before a value on standard output.
    */
   @Test
-  void everyJvmIsWithoutPerformanceData() throws Exception {
+  void everyJvmStaysInItsDirectoryAndOffStandardOutput() throws Exception {
     Path java = Files.createDirectories(directory.resolve("home/bin")).resolve("java");
     Files.writeString(java, "#!/bin/sh\nfor word in \"$@\"; do echo \"$word\"; done\n");
     assertTrue(java.toFile().setExecutable(true));
@@ -75,7 +76,10 @@ class StartScriptTest {
       ProcessBuilder builder =
           new ProcessBuilder("sh", "-c", script).redirectOutput(out.toFile());
       assertEquals(0, builder.redirectError(ProcessBuilder.Redirect.INHERIT).start().waitFor());
-      assertTrue(Files.readAllLines(out).contains("-XX:-UsePerfData"), command);
+      List<String> words = Files.readAllLines(out);
+      assertTrue(words.contains("-XX:-UsePerfData"), command);
+      assertTrue(words.contains("-XX:+DisplayVMOutputToStderr"), command);
+      assertTrue(words.indexOf("-Xlog:disable") < words.indexOf("-Xlog:all=warning:stderr"), command);
     }
   }
 

@@ -11,6 +11,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.erda.cleaner.CleanerOptions;
 import io.erda.logstore.LogFiles;
 import io.erda.logstore.LogGeometry;
+import io.erda.pmem.FailedFileSystemException;
+import io.erda.pmem.FileErrors;
 import io.erda.pmem.HeapDirectory;
 import io.erda.pmem.OutOfSpaceException;
 import io.erda.pmem.Survives;
@@ -28,6 +30,7 @@ import io.erda.server.engine.service.ServiceOptions;
 import io.erda.server.engine.store.StoreEngine;
 import io.erda.server.engine.store.StoreOpening;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.FileSystemException;
 import java.util.ArrayList;
 import java.util.List;
@@ -86,6 +89,31 @@ class FailingCallsTest {
     for (int i = 0; i < 5_000; i++) {
       core.doWork();
     }
+  }
+
+  /** A file system that was shut down under a server let it end as if everything were kept. */
+  @Test
+  void aStopOnAFailedFileSystemFails() throws IOException {
+    directory.renameFails =
+        name ->
+            name.equals(StoreFiles.STOPPED)
+                ? new FailedFileSystemException(name, "rename: Input/output error (errno 5)")
+                : null;
+    ServerCore core = serve(CleanerOptions.NEVER);
+    UncheckedIOException failure = assertThrows(UncheckedIOException.class, core::close);
+    assertEquals(
+        "the file system failed, and may have lost what was put last: "
+            + "stopped: rename: Input/output error (errno 5)",
+        FileErrors.inWords(failure));
+    assertEquals(List.of(), told);
+  }
+
+  @Test
+  void aStopOnAFullDiskIsAStop() throws IOException {
+    directory.renameFails =
+        name -> name.equals(StoreFiles.STOPPED) ? new OutOfSpaceException(name, null) : null;
+    serve(CleanerOptions.NEVER).close();
+    assertTrue(told.getFirst().contains("the record of this stop could not be written"));
   }
 
   /** An error of unlink for an old table's file made the whole store read-only. */

@@ -67,7 +67,7 @@ final class UpdateSteps {
     }
     ProfileSteps steps =
         ProfileSteps.none()
-            .then(WRITE, "rdma.rings.OneSidedWork.write", "client.puts.Put.writeObject")
+            .then(WRITE, "rdma.rings.OneSidedWork.write", "client.puts.Put.postWrite")
             .then(BUILD, "client.puts.PutObject.build", "client.puts.PutObject.keyWord");
     steps =
         scheme.puts() == PutMode.PUBLISH
@@ -118,7 +118,7 @@ final class UpdateSteps {
     return steps
         .then(
             TAKE,
-            "server.engine.service.ServerCore.onMessage",
+            "server.engine.service.RequestDispatch.onMessage",
             "server.engine.service.Connection.onCompletion")
         .then(
             LOOK,

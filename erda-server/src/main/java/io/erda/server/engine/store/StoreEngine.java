@@ -4,6 +4,7 @@ import io.erda.hashtable.Entry;
 import io.erda.hashtable.VersionWord;
 import io.erda.logstore.LogStore;
 import io.erda.pmem.Backing;
+import io.erda.pmem.FailedFileSystemException;
 import io.erda.pmem.FileErrors;
 import io.erda.pmem.Leftovers;
 import io.erda.pmem.MemoryDirectory;
@@ -20,6 +21,7 @@ import io.erda.server.engine.tables.PendingWords;
 import io.erda.server.engine.tables.StoredObjects;
 import io.erda.server.engine.tables.Tables;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -288,13 +290,20 @@ public final class StoreEngine implements AutoCloseable {
 
   /**
    * Writes the record of a clean stop. Without it the store is opened as after a kill, and nothing
-   * is lost.
+   * is lost, unless the file system failed as a whole: it may have dropped pages that it had not
+   * written yet.
+   *
+   * @throws UncheckedIOException when the file system has failed
    */
   private void recordStop() {
     try {
       StopRecord.write(directory, superblock.now(), root.incarnation());
     } catch (IOException e) {
-      // The disk is full or has failed.
+      if (e instanceof FailedFileSystemException || FailedFileSystemException.isReasonOf(e)) {
+        throw new UncheckedIOException(
+            "the file system failed, and may have lost what was put last", e);
+      }
+      // The disk is full, or the process may open no more files.
       leftovers.undone(
           FileErrors.inWords(e)
               + ": the record of this stop could not be written, so that the next start recovers as"
