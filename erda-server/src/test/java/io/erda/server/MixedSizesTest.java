@@ -62,8 +62,7 @@ final class MixedSizesTest {
         int key = random.nextInt(6);
         if (random.nextBoolean()) {
           byte[] expected = values.get(key);
-          all.add(
-              erda.get(key(key)).thenAccept(found -> assertArrayEquals(expected, found)));
+          all.add(erda.get(key(key)).thenAccept(found -> assertArrayEquals(expected, found)));
         } else {
           // Mostly short values, some of up to 1 MiB.
           byte[] value = new byte[random.nextInt(random.nextInt(20) == 0 ? 1 << 20 : 40)];

@@ -73,13 +73,13 @@ class StartScriptTest {
       String script =
           "set -eu; . '%s'; become_erda '%s' '%s' %s"
               .formatted(START, directory.resolve("home"), build, command);
-      ProcessBuilder builder =
-          new ProcessBuilder("sh", "-c", script).redirectOutput(out.toFile());
+      ProcessBuilder builder = new ProcessBuilder("sh", "-c", script).redirectOutput(out.toFile());
       assertEquals(0, builder.redirectError(ProcessBuilder.Redirect.INHERIT).start().waitFor());
       List<String> words = Files.readAllLines(out);
       assertTrue(words.contains("-XX:-UsePerfData"), command);
       assertTrue(words.contains("-XX:+DisplayVMOutputToStderr"), command);
-      assertTrue(words.indexOf("-Xlog:disable") < words.indexOf("-Xlog:all=warning:stderr"), command);
+      assertTrue(
+          words.indexOf("-Xlog:disable") < words.indexOf("-Xlog:all=warning:stderr"), command);
     }
   }
 
