@@ -107,15 +107,17 @@ class DeepStackTest {
 
     @Override
     public void run() {
-      dig();
+      dig(0);
       for (CompletableFuture<byte[]> each : submitted) {
         each.join();
       }
     }
 
-    private void dig() {
+    private void dig(int depth) {
       try {
-        dig();
+        if (depth < Integer.MAX_VALUE) {
+          dig(depth + 1);
+        }
       } catch (StackOverflowError e) {
         overflows = 0;
       }
