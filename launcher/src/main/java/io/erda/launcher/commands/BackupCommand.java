@@ -81,7 +81,8 @@ public final class BackupCommand implements Callable<Integer> {
 
   private boolean isInAStore() {
     Path at = directory.toAbsolutePath().normalize();
-    while (at != null && Files.notExists(at.resolve(StoreFiles.SUPERBLOCK))) {
+    // A directory that this user may not search is taken for no store; its use fails later.
+    while (at != null && !Files.exists(at.resolve(StoreFiles.SUPERBLOCK))) {
       at = at.getParent();
     }
     return at != null;
