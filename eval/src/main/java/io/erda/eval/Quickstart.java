@@ -15,7 +15,7 @@ import io.erda.eval.process.Children;
 import io.erda.eval.process.CpuTime;
 import io.erda.eval.process.Jvm;
 import io.erda.eval.process.ServerChild;
-import io.erda.eval.process.Transport;
+import io.erda.eval.process.DeviceChoice;
 import io.erda.eval.report.StatsFigures;
 import io.erda.ycsb.Workloads;
 import java.io.IOException;
@@ -52,7 +52,7 @@ public final class Quickstart {
       long operations,
       int valueBytes,
       int threads,
-      Transport transport,
+      DeviceChoice transport,
       Path temporaryDirectory) {}
 
   /** One line of the result. */

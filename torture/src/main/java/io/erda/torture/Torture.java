@@ -6,7 +6,7 @@ import io.erda.eval.process.Children;
 import io.erda.eval.process.Jvm;
 import io.erda.eval.process.ProcessException;
 import io.erda.eval.process.ServerChild;
-import io.erda.eval.process.Transport;
+import io.erda.eval.process.DeviceChoice;
 import io.erda.protocol.PutMode;
 import io.erda.server.StoreVerifier;
 import io.erda.server.VerifyReport;
@@ -175,7 +175,7 @@ public final class Torture {
 
   /** The URI for clients: for every other store over TCP through a faulty proxy. */
   private String clientUri() throws IOException {
-    if (options.transport() != Transport.TCP || !options.faultyWire() || stores % 2 == 0) {
+    if (options.transport() != DeviceChoice.TCP || !options.faultyWire() || stores % 2 == 0) {
       return server.uri();
     }
     URI uri = URI.create(server.uri());
@@ -468,7 +468,7 @@ public final class Torture {
 
   private void requireFaults() {
     if (serverKills >= KILLS_THAT_MUST_HIT
-        && options.transport() == Transport.TCP
+        && options.transport() == DeviceChoice.TCP
         && options.faultyWire()
         && (wireSums.flips() == 0 || wireSums.cuts() == 0 || wireSums.stalls() == 0)) {
       violations.add("nothing was tested: on the way over TCP happened " + wireSums);

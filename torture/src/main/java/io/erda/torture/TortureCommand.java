@@ -9,7 +9,7 @@ import io.erda.console.TextTable;
 import io.erda.console.UserError;
 import io.erda.eval.process.Children;
 import io.erda.eval.process.Jvm;
-import io.erda.eval.process.Transport;
+import io.erda.eval.process.DeviceChoice;
 import io.erda.protocol.PutMode;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -63,7 +63,7 @@ public final class TortureCommand implements Callable<Integer> {
       names = "--device",
       paramLabel = "DEVICE",
       description = "How clients reach the server: shm, tcp or rdma; shm by default.")
-  private Transport device = Transport.SHM;
+  private DeviceChoice device = DeviceChoice.SHM;
 
   @Option(
       names = "--access-ms",

@@ -1,6 +1,6 @@
 package io.erda.torture;
 
-import io.erda.eval.process.Transport;
+import io.erda.eval.process.DeviceChoice;
 import io.erda.protocol.PutMode;
 import java.nio.file.Path;
 
@@ -21,7 +21,7 @@ public record TortureOptions(
     int clients,
     long seed,
     long accessMsMax,
-    Transport transport,
+    DeviceChoice transport,
     PutMode putMode,
     boolean faultyWire,
     Path temporaryDirectory) {}

@@ -4,7 +4,7 @@ import io.erda.eval.process.Child;
 import io.erda.eval.process.Children;
 import io.erda.eval.process.CpuTime;
 import io.erda.eval.process.Jvm;
-import io.erda.eval.process.Transport;
+import io.erda.eval.process.DeviceChoice;
 import io.erda.pmem.CountedDirectory;
 import io.erda.pmem.MappedDirectory;
 import io.erda.pmem.MemoryDirectory;
@@ -55,7 +55,7 @@ public final class BaselineChild {
       Jvm jvm,
       BaselineKind kind,
       Path data,
-      Transport transport,
+      DeviceChoice transport,
       long objects,
       int objectBytes,
       long lagBytes,
@@ -122,8 +122,8 @@ public final class BaselineChild {
     BaselineGeometry geometry =
         BaselineGeometry.forObjects(Long.parseLong(args[3]), Integer.parseInt(args[4]));
     Path shm = data.resolve(SHM).toAbsolutePath();
-    Transport transport = Transport.valueOf(args[2]);
-    boolean overShm = transport == Transport.SHM;
+    DeviceChoice transport = DeviceChoice.valueOf(args[2]);
+    boolean overShm = transport == DeviceChoice.SHM;
     try (Device device =
             overShm
                 ? ShmDevice.open(ShmOptions.toServe(shm, System::nanoTime))

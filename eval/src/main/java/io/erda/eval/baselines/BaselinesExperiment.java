@@ -8,7 +8,7 @@ import io.erda.console.Numbers;
 import io.erda.eval.Experiment;
 import io.erda.eval.floor.Floor;
 import io.erda.eval.load.Dataset;
-import io.erda.eval.process.Transport;
+import io.erda.eval.process.DeviceChoice;
 import io.erda.eval.report.Figure;
 import io.erda.eval.report.Figures;
 import io.erda.eval.report.Report;
@@ -129,7 +129,7 @@ public final class BaselinesExperiment implements Experiment {
       throws InterruptedException {
     Figures figures = new Figures("load", "scheme");
     List<ServedScheme> schemes =
-        ServedScheme.startAll(context, dataset, Transport.SHM, 0, Counting.WORK);
+        ServedScheme.startAll(context, dataset, DeviceChoice.SHM, 0, Counting.WORK);
     try {
       for (PaperWorkload workload : PaperWorkload.values()) {
         context.progress().step(workload.label + ", servers at work");

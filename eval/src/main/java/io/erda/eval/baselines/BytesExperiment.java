@@ -6,7 +6,7 @@ import static io.erda.eval.report.Figure.ratio;
 
 import io.erda.eval.Experiment;
 import io.erda.eval.load.Dataset;
-import io.erda.eval.process.Transport;
+import io.erda.eval.process.DeviceChoice;
 import io.erda.eval.report.Figure;
 import io.erda.eval.report.Figures;
 import io.erda.eval.report.Report;
@@ -76,7 +76,7 @@ public final class BytesExperiment implements Experiment {
       double[][] bytes = new double[Operation.values().length][Scheme.values().length];
       List<ServedScheme> schemes =
           ServedScheme.startAll(
-              context, new Dataset(LOADED, size), Transport.SHM, count, Counting.BYTES);
+              context, new Dataset(LOADED, size), DeviceChoice.SHM, count, Counting.BYTES);
       try {
         context.progress().step("values of " + size + " bytes");
         for (ServedScheme scheme : schemes) {

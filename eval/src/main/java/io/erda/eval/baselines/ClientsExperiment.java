@@ -6,7 +6,7 @@ import static io.erda.eval.report.Figure.perSecond;
 import io.erda.eval.Experiment;
 import io.erda.eval.floor.Floor;
 import io.erda.eval.load.Dataset;
-import io.erda.eval.process.Transport;
+import io.erda.eval.process.DeviceChoice;
 import io.erda.eval.report.Figures;
 import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
@@ -45,7 +45,7 @@ public final class ClientsExperiment implements Experiment {
     Beside cpu = new Beside("serverCpu", Unit.NS, "clients", CLIENTS, false);
     Map<PaperWorkload, Double> oneErdaNs = new EnumMap<>(PaperWorkload.class);
     List<ServedScheme> schemes =
-        ServedScheme.startAll(context, dataset, Transport.SHM, 0, Counting.NOTHING);
+        ServedScheme.startAll(context, dataset, DeviceChoice.SHM, 0, Counting.NOTHING);
     try {
       for (PaperWorkload workload : PaperWorkload.values()) {
         Map<Scheme, double[]> perSecond = byScheme();

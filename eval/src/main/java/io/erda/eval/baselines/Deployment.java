@@ -2,13 +2,13 @@ package io.erda.eval.baselines;
 
 import io.erda.eval.Experiment.Context;
 import io.erda.eval.load.Dataset;
-import io.erda.eval.process.Transport;
+import io.erda.eval.process.DeviceChoice;
 import java.util.List;
 import java.util.Optional;
 
 /** Where the compared stores are, and how their clients reach them. */
 public enum Deployment {
-  SHM(Transport.SHM, "over shared memory", 1),
+  SHM(DeviceChoice.SHM, "over shared memory", 1),
 
   /** In the process of their client. */
   EMBEDDED(
@@ -16,10 +16,10 @@ public enum Deployment {
       "over the embedded device, in one process with their client, who takes the server's steps",
       1),
 
-  TCP(Transport.TCP, "over TCP on loopback", 10),
-  RDMA(Transport.RDMA, "over verbs, at this machine's own RDMA device", 10);
+  TCP(DeviceChoice.TCP, "over TCP on loopback", 10),
+  RDMA(DeviceChoice.RDMA, "over verbs, at this machine's own RDMA device", 10);
 
-  private final Transport transport;
+  private final DeviceChoice transport;
 
   /** A phrase for people, to follow “Erda beside Redo Logging and Read After Write”. */
   final String where;
@@ -30,7 +30,7 @@ public enum Deployment {
    */
   final int slowness;
 
-  Deployment(Transport transport, String where, int slowness) {
+  Deployment(DeviceChoice transport, String where, int slowness) {
     this.transport = transport;
     this.where = where;
     this.slowness = slowness;

@@ -7,7 +7,7 @@ import static io.erda.eval.report.Figure.share;
 import io.erda.eval.Experiment;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.process.Opened;
-import io.erda.eval.process.Transport;
+import io.erda.eval.process.DeviceChoice;
 import io.erda.eval.profile.ProfileSteps;
 import io.erda.eval.profile.Sampling;
 import io.erda.eval.report.Figures;
@@ -58,7 +58,7 @@ public final class ProfileExperiment implements Experiment {
     List<SampledUpdates> measured = new ArrayList<>();
     try (Opened opened = new Opened()) {
       List<ServedScheme> schemes =
-          ServedScheme.startAll(recording, dataset, Transport.SHM, 0, Counting.NOTHING);
+          ServedScheme.startAll(recording, dataset, DeviceChoice.SHM, 0, Counting.NOTHING);
       schemes.forEach(scheme -> opened.add(scheme::close));
       for (ServedScheme scheme : schemes) {
         UpdatingChild client =

@@ -1,7 +1,7 @@
 package io.erda.eval.baselines;
 
 import io.erda.client.ErdaClient;
-import io.erda.eval.process.Transport;
+import io.erda.eval.process.DeviceChoice;
 import io.erda.eval.report.Prose;
 import io.erda.protocol.PutMode;
 import io.erda.rdma.Poller;
@@ -60,7 +60,7 @@ enum Scheme {
    * @param address of that server
    * @param valueBytes of every value
    */
-  Caller connect(Transport transport, String address, int valueBytes) {
+  Caller connect(DeviceChoice transport, String address, int valueBytes) {
     if (!isBaseline()) {
       return new ErdaCaller(ErdaClient.connect(address), valueBytes);
     }

@@ -5,16 +5,16 @@ import io.erda.eval.Experiment.Context;
 import io.erda.eval.load.Dataset;
 import io.erda.eval.load.ServedStore;
 import io.erda.eval.process.CpuTime;
-import io.erda.eval.process.Transport;
+import io.erda.eval.process.DeviceChoice;
 import io.erda.eval.report.StatsFigures;
 import java.util.ArrayList;
 import java.util.List;
 
 /** A store of one of the compared schemes, served by its own process. */
 abstract class ServedScheme extends ComparedStore {
-  final Transport transport;
+  final DeviceChoice transport;
 
-  private ServedScheme(Scheme scheme, Transport transport, int valueBytes) {
+  private ServedScheme(Scheme scheme, DeviceChoice transport, int valueBytes) {
     super(scheme, valueBytes);
     this.transport = transport;
   }
@@ -44,7 +44,7 @@ abstract class ServedScheme extends ComparedStore {
    * @param counting whether {@link #nvmBytes} or {@link #workNs} is available
    */
   static List<ServedScheme> startAll(
-      Context context, Dataset dataset, Transport transport, long room, Counting counting) {
+      Context context, Dataset dataset, DeviceChoice transport, long room, Counting counting) {
     return openAll(
         context,
         dataset,
@@ -68,7 +68,7 @@ abstract class ServedScheme extends ComparedStore {
     /** The client that asks for figures; null until the first time. */
     private ErdaClient teller;
 
-    Erda(Context context, Scheme scheme, int valueBytes, Transport transport, Counting counting) {
+    Erda(Context context, Scheme scheme, int valueBytes, DeviceChoice transport, Counting counting) {
       super(scheme, transport, valueBytes);
       List<String> options = new ArrayList<>(transport.serverOptions());
       options.addAll(ServedStore.putting(scheme.puts()));
@@ -131,7 +131,7 @@ abstract class ServedScheme extends ComparedStore {
         Scheme scheme,
         long objects,
         int valueBytes,
-        Transport transport,
+        DeviceChoice transport,
         Counting counting) {
       super(scheme, transport, valueBytes);
       server =

@@ -3,7 +3,7 @@ package io.erda.eval.baselines;
 import io.erda.eval.Experiment;
 import io.erda.eval.floor.Floor;
 import io.erda.eval.load.Dataset;
-import io.erda.eval.process.Transport;
+import io.erda.eval.process.DeviceChoice;
 import io.erda.eval.report.Figures;
 import io.erda.eval.report.Report;
 import io.erda.eval.report.Rounds;
@@ -43,7 +43,7 @@ public final class SizesExperiment implements Experiment {
     for (int size = 0; size < SIZES.length; size++) {
       Dataset dataset = new Dataset(objects, SIZES[size]);
       List<ServedScheme> schemes =
-          ServedScheme.startAll(context, dataset, Transport.SHM, 0, Counting.NOTHING);
+          ServedScheme.startAll(context, dataset, DeviceChoice.SHM, 0, Counting.NOTHING);
       try {
         context.progress().step("values of " + SIZES[size] + " bytes");
         for (PaperWorkload workload : PaperWorkload.values()) {

@@ -90,7 +90,7 @@ final class UpdateSteps {
             .then(COPY, "cleaner.Copier")
             .then(RELOCATE, "cleaner.Relocation.", "cleaner.Measurement.", "cleaner.Cleaning.")
             .then(CLEAN, "cleaner.Cleaner.begin", "cleaner.Cleaner.done")
-            .then(SPACE, "server.engine.service.Leases", "server.engine.service.RegionFiles")
+            .then(SPACE, "server.engine.service.LeaseGrants", "server.engine.service.RegionFiles")
             .then(
                 ANSWER,
                 "server.engine.service.Connection.respond",
@@ -122,7 +122,7 @@ final class UpdateSteps {
             "server.engine.service.Connection.onCompletion")
         .then(
             LOOK,
-            "server.engine.service.Connections.doWork",
+            "server.engine.service.ClientConnections.doWork",
             "server.engine.service.Publishing.publish",
             "rdma.Poller")
         .then(

@@ -5,7 +5,7 @@ import io.erda.eval.process.Child;
 import io.erda.eval.process.Children;
 import io.erda.eval.process.Jvm;
 import io.erda.eval.process.ProcessException;
-import io.erda.eval.process.Transport;
+import io.erda.eval.process.DeviceChoice;
 import io.erda.eval.profile.Sampling.Span;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -102,7 +102,7 @@ final class UpdatingChild {
         new ZipfianKeys(dataset, PaperWorkload.UPDATES.updatePercent, ZipfianKeys.FIRST_SEED);
     try (Caller caller =
             Scheme.valueOf(arguments[0])
-                .connect(Transport.valueOf(arguments[1]), arguments[2], dataset.valueBytes());
+                .connect(DeviceChoice.valueOf(arguments[1]), arguments[2], dataset.valueBytes());
         BufferedReader in =
             new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
       Consumer<MemorySegment> get = caller::get;

@@ -9,7 +9,7 @@ import io.erda.eval.Quickstart;
 import io.erda.eval.load.LoadPhase;
 import io.erda.eval.process.Children;
 import io.erda.eval.process.Jvm;
-import io.erda.eval.process.Transport;
+import io.erda.eval.process.DeviceChoice;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -69,7 +69,7 @@ public final class QuickstartCommand implements Callable<Integer> {
       names = "--device",
       paramLabel = "DEVICE",
       description = "How the client reaches the server: shm, tcp or rdma.")
-  private Transport device = Transport.SHM;
+  private DeviceChoice device = DeviceChoice.SHM;
 
   @Option(names = "--json", paramLabel = "FILE", description = "Write the result to a file, too.")
   private Path json;
@@ -114,8 +114,8 @@ public final class QuickstartCommand implements Callable<Integer> {
   }
 
   /** As many operations as the workloads do in a minute or two. */
-  private static long operationsOver(Transport device) {
-    return device == Transport.SHM ? 1_000_000 : 200_000;
+  private static long operationsOver(DeviceChoice device) {
+    return device == DeviceChoice.SHM ? 1_000_000 : 200_000;
   }
 
   private int valueBytes() {

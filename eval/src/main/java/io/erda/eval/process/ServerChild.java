@@ -35,7 +35,7 @@ public final class ServerChild {
         children.start(
             "the server",
             jvm.ofServer().with(STEADY_THREADS).erda(arguments.toArray(String[]::new)));
-    String uri = Transport.ofServer(options).uri(options, data.toString());
+    String uri = DeviceChoice.ofServer(options).uri(options, data.toString());
     return new ServerChild(children, child, data, uri);
   }
 

@@ -137,7 +137,7 @@ final class Mutants {
           Mutant.of(
                   "extent ended under a batch",
                   "an extent ends while what was published in it is being made durable",
-                  () -> List.of(without("server.engine.service.Leases", "settle", "finish")))
+                  () -> List.of(without("server.engine.service.LeaseGrants", "settle", "finish")))
               .slow(),
           // A client has to leave between two batches that one claim covers; SlowDeviceTest does.
           Mutant.of(

@@ -20,9 +20,9 @@ final class Admission {
   private final StoreEngine engine;
   private final ServiceOptions options;
   private final Ports ports;
-  private final Connections connections;
+  private final ClientConnections connections;
   private final RequestDispatch requests;
-  private final Leases leases;
+  private final LeaseGrants leases;
   private final Answers answers;
   private final ServiceListener told;
   private final MessageBuffers buffers = new MessageBuffers(Connection.BUFFER_BYTES);
@@ -42,9 +42,9 @@ final class Admission {
       StoreEngine engine,
       ServiceOptions options,
       Ports ports,
-      Connections connections,
+      ClientConnections connections,
       RequestDispatch requests,
-      Leases leases,
+      LeaseGrants leases,
       Answers answers,
       ServiceListener told) {
     this.engine = engine;
@@ -68,7 +68,7 @@ final class Admission {
   }
 
   /** Adds the numbers of admitted clients, and of refused ones by reason. */
-  void addTo(Figures figures) {
+  void addTo(NamedFigures figures) {
     figures.add("connections.max", options::connectionsMax);
     figures.add("connections.accepted", () -> accepted);
     figures.add("connections.refused", () -> refused);

@@ -57,7 +57,7 @@ final class Answers {
   }
 
   /** Adds the times. */
-  void addTo(Figures figures) {
+  void addTo(NamedFigures figures) {
     figures.add("requests.time.lease.p50.ns", () -> leases.permille(500));
     figures.add("requests.time.lease.p99.ns", () -> leases.permille(990));
     figures.add("requests.time.put.p50.ns", () -> puts.permille(500));

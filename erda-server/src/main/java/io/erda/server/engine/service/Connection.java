@@ -62,7 +62,7 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
   final int[] extentBytes;
 
   private final RequestDispatch requests;
-  private final Leases leases;
+  private final LeaseGrants leases;
   private final Claims claims;
   private final MessageBuffers messageBuffers;
   private final Answers answers;
@@ -104,7 +104,7 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
 
   Connection(
       RequestDispatch requests,
-      Leases leases,
+      LeaseGrants leases,
       Port port,
       QueuePair queuePair,
       int clientId,

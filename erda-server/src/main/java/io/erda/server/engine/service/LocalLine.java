@@ -16,7 +16,7 @@ public final class LocalLine {
   }
 
   /** The connection, or null when it has ended. */
-  Connection connection(Connections all) {
+  Connection connection(ClientConnections all) {
     if (connection == null) {
       connection = all.find(clientId, connectionEpoch);
     }

@@ -26,12 +26,12 @@ final class RequestDispatch {
   private final SpaceRefusals refusals;
   private final Publishing publishing;
   private final Announcing announcing;
-  private final Leases leases;
+  private final LeaseGrants leases;
   private final KeyRequests keys;
   private final MapRequests maps;
   private final Cleaner cleaner;
   private final Departures departures;
-  private final Figures figures;
+  private final NamedFigures figures;
 
   private long count;
 
@@ -56,12 +56,12 @@ final class RequestDispatch {
       SpaceRefusals refusals,
       Publishing publishing,
       Announcing announcing,
-      Leases leases,
+      LeaseGrants leases,
       KeyRequests keys,
       MapRequests maps,
       Cleaner cleaner,
       Departures departures,
-      Figures figures) {
+      NamedFigures figures) {
     this.mode = mode;
     this.heads = heads;
     this.cleans = cleans;

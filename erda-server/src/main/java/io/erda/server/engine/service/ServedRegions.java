@@ -18,7 +18,7 @@ final class ServedRegions implements LinkListener {
   private final LogStore log;
   private final RootFile root;
   private final Ports ports;
-  private final Connections connections;
+  private final ClientConnections connections;
   private final Departures departures;
   private final LongSupplier nanoTime;
   private final long leavingNs;
@@ -35,7 +35,7 @@ final class ServedRegions implements LinkListener {
       LogStore log,
       RootFile root,
       Ports ports,
-      Connections connections,
+      ClientConnections connections,
       Departures departures,
       LongSupplier nanoTime,
       long leavingNs) {

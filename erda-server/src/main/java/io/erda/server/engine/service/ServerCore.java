@@ -67,15 +67,15 @@ public final class ServerCore implements AutoCloseable {
   private final MemoryGuard.Access<Connection, LocalPublisher.Built> publishNow;
   private final StoreFailures failures;
   private final Ports ports;
-  private final Connections connections;
+  private final ClientConnections connections;
   private final RegionFiles files;
-  private final Leases leases;
+  private final LeaseGrants leases;
   private final Admission admission;
   private final Publishing publishing;
   private final Announcing announcing;
   private final RequestDispatch requests;
   private final Answers answers;
-  private final Figures figures = new Figures();
+  private final NamedFigures figures = new NamedFigures();
   private final ServiceListener told;
   private final Cleaner cleaner;
   private final IntSupplier growing = this::grow;
@@ -124,7 +124,7 @@ public final class ServerCore implements AutoCloseable {
     engine.beginIncarnation();
     engine.leftovers().onLeft(told::leftBehind);
     this.connections =
-        new Connections(
+        new ClientConnections(
             new UserShares(options.limits(), engine.log().geometry().capacityBytes()),
             this::leaving,
             this::left);
@@ -142,7 +142,7 @@ public final class ServerCore implements AutoCloseable {
             writer, engine.log().geometry(), surroundings.syncs(), failures, refusals, nanoTime);
     this.publishNow = (connection, object, _, _, _, _) -> publishing.publishNow(connection, object);
     this.leases =
-        new Leases(
+        new LeaseGrants(
             engine.log(),
             engine.root(),
             writer.publication(),
@@ -242,7 +242,7 @@ public final class ServerCore implements AutoCloseable {
    * prevented reading them.
    */
   public Map<String, Long> figures() {
-    Map<String, Long> values = faults.find(figures, Figures::values);
+    Map<String, Long> values = faults.find(figures, NamedFigures::values);
     if (values == null) {
       onFault(faults.fault());
     }
@@ -343,7 +343,7 @@ public final class ServerCore implements AutoCloseable {
    */
   public long noteAnswered() {
     long before = requests.count();
-    if (faults.step(connections, Connections::doWork) == MemoryGuard.FAULT) {
+    if (faults.step(connections, ClientConnections::doWork) == MemoryGuard.FAULT) {
       onFault(faults.fault());
     }
     return requests.count() - before;

@@ -24,11 +24,11 @@ final class ServerFigures {
   private final StoreWriter writer;
   private final Cleaner cleaner;
   private final RegionFiles files;
-  private final Leases leases;
+  private final LeaseGrants leases;
   private final Admission admission;
   private final SpaceRefusals refusals;
   private final Ports ports;
-  private final Connections connections;
+  private final ClientConnections connections;
   private final StoreFailures failures;
   private final Answers answers;
   private final MemoryGuard faults = new MemoryGuard();
@@ -38,11 +38,11 @@ final class ServerFigures {
       StoreWriter writer,
       Cleaner cleaner,
       RegionFiles files,
-      Leases leases,
+      LeaseGrants leases,
       Admission admission,
       SpaceRefusals refusals,
       Ports ports,
-      Connections connections,
+      ClientConnections connections,
       StoreFailures failures,
       Answers answers) {
     this.engine = engine;
@@ -63,7 +63,7 @@ final class ServerFigures {
    *
    * @param requests the number of requests that came
    */
-  void addTo(Figures figures, LongSupplier requests) {
+  void addTo(NamedFigures figures, LongSupplier requests) {
     addCleaning(figures);
     addRequests(figures, requests);
     addTable(figures);
@@ -73,7 +73,7 @@ final class ServerFigures {
     figures.addChanging(this::addChanging);
   }
 
-  private void addCleaning(Figures figures) {
+  private void addCleaning(NamedFigures figures) {
     Departures departures = files.departures();
     figures.add("cleaner.phase", () -> cleaner.phase().ordinal());
     figures.add("cleaner.progress.permille", cleaner::progress);
@@ -94,7 +94,7 @@ final class ServerFigures {
     figures.add("cleaner.regions.reused", departures::reused);
   }
 
-  private void addRequests(Figures figures, LongSupplier requests) {
+  private void addRequests(NamedFigures figures, LongSupplier requests) {
     figures.add("log.files.spare", () -> engine.log().files().count());
     figures.add("log.files.failed", () -> engine.log().files().failures());
     figures.add("log.regions.free", () -> engine.log().linked().freeRegions());
@@ -114,7 +114,7 @@ final class ServerFigures {
     figures.add("objects.bytes.published", writer.puts()::bytes);
   }
 
-  private void addTable(Figures figures) {
+  private void addTable(NamedFigures figures) {
     Tables tables = engine.tables();
     TableGrowth growth = writer.growth();
     figures.add("table.entries", tables::sizeIfKnown);
@@ -131,7 +131,7 @@ final class ServerFigures {
     figures.add("table.tombstones.emptied", growth::tombstonesEmptied);
   }
 
-  private void addLog(Figures figures) {
+  private void addLog(NamedFigures figures) {
     figures.add("log.bytes.used", () -> engine.log().usage().usedBytes());
     figures.add("log.bytes.open", () -> engine.log().openBytes());
     figures.add("log.bytes.linked", () -> engine.log().usage().linkedBytes());
@@ -140,7 +140,7 @@ final class ServerFigures {
     figures.add("log.extents.open", () -> engine.log().usage().openExtents());
   }
 
-  private void addClients(Figures figures) {
+  private void addClients(NamedFigures figures) {
     figures.add("clients.reads", () -> devices().reads());
     figures.add("clients.bytes.read", () -> devices().bytesRead());
     figures.add("clients.writes", () -> devices().writes());
@@ -148,7 +148,7 @@ final class ServerFigures {
     figures.add("clients.bytes.differing", () -> devices().bytesDiffering());
   }
 
-  private void addStore(Figures figures) {
+  private void addStore(NamedFigures figures) {
     figures.add("recovery.bytes.scanned", () -> engine.recovery().bytesScanned());
     figures.add("recovery.objects", () -> engine.recovery().objectsSeen());
     figures.add("recovery.committed", () -> engine.recovery().committed());

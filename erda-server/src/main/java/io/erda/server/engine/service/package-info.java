@@ -5,8 +5,8 @@
  *
  * <p>{@code RequestDispatch} passes a message to the class that answers it: {@code Publishing}
  * collects puts into batches and answers them, {@code Announcing} answers puts that announce first,
- * {@code Leases} grants space, {@code MapRequests} and {@code KeyRequests} answer requests about
- * regions and keys, and {@code Figures} has the figures of the server. A put without a message
+ * {@code LeaseGrants} grants space, {@code MapRequests} and {@code KeyRequests} answer requests about
+ * regions and keys, and {@code NamedFigures} has the figures of the server. A put without a message
  * comes through a {@code LocalLine}. {@code ServerFigures} has most of the figures that {@code
  * FigureCatalogue} lists.
  */

@@ -11,7 +11,7 @@ import io.erda.eval.load.YcsbStore;
 import io.erda.eval.process.BareTcpChild;
 import io.erda.eval.process.CpuTime;
 import io.erda.eval.process.ProcessException;
-import io.erda.eval.process.Transport;
+import io.erda.eval.process.DeviceChoice;
 import io.erda.eval.redis.RedisClient;
 import io.erda.eval.redis.RedisServer;
 import io.erda.eval.report.Report;
@@ -78,7 +78,7 @@ public final class TcpExperiment implements Experiment {
         RedisClient peer =
             RedisClient.connect(redis.address(), Dataset.KEY_BYTES, VALUE_BYTES, AT_ONCE);
         BareTcpChild bare = BareTcpChild.start(context.children(), context.jvm());
-        ServedStore store = ServedStore.create(context, name(), Transport.TCP.serverOptions())) {
+        ServedStore store = ServedStore.create(context, name(), DeviceChoice.TCP.serverOptions())) {
       store.load(dataset);
       loadRedis(peer, dataset);
       try (Measured measured = new Measured(context, store, dataset, bare, peer)) {

@@ -16,7 +16,7 @@ import java.util.function.LongSupplier;
 /**
  * The figures that {@code stats} shows, by name, in the order in which they were added. One thread.
  */
-final class Figures {
+final class NamedFigures {
   private final Map<String, LongSupplier> figures = new LinkedHashMap<>();
   private final List<Consumer<Map<String, LongSupplier>>> changing = new ArrayList<>();
 

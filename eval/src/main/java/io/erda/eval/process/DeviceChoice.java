@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /** How processes reach a server on this machine; the values of {@code --device}. */
-public enum Transport {
+public enum DeviceChoice {
   /** Shared memory. */
   SHM("erda+shm", ""),
 
@@ -25,13 +25,13 @@ public enum Transport {
   private final String scheme;
   private final String option;
 
-  Transport(String scheme, String option) {
+  DeviceChoice(String scheme, String option) {
     this.scheme = scheme;
     this.option = option;
   }
 
   /** The transport of a server with these options. */
-  static Transport ofServer(List<String> options) {
+  static DeviceChoice ofServer(List<String> options) {
     return options.contains(TCP.option) ? TCP : options.contains(RDMA.option) ? RDMA : SHM;
   }
 

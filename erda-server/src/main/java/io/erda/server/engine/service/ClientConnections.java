@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /** The clients that are connected. Owns their connections. One thread. */
-final class Connections {
+final class ClientConnections {
   private final List<Connection> connections = new ArrayList<>();
   private final UserShares shares;
   private final Consumer<Connection> leaving;
@@ -18,7 +18,7 @@ final class Connections {
    * @param leaving receives a connection that is about to be closed
    * @param left receives a connection that was closed; its client gets no more acknowledgements
    */
-  Connections(UserShares shares, Consumer<Connection> leaving, Consumer<Connection> left) {
+  ClientConnections(UserShares shares, Consumer<Connection> leaving, Consumer<Connection> left) {
     this.shares = shares;
     this.leaving = leaving;
     this.left = left;

@@ -23,7 +23,7 @@ import java.util.function.LongSupplier;
  * The leases of the log's space: grants extents to clients, ends them, and makes requests wait when
  * there is no space. Every reservation is begun and ended by this class. One thread.
  */
-final class Leases {
+final class LeaseGrants {
   /**
    * While too many bytes are leased, an extent ends when it has had no publication for this many
    * nanoseconds.
@@ -42,7 +42,7 @@ final class Leases {
   private final StoreFailures failures;
   private final RegionFiles files;
   private final SpaceRefusals refusals;
-  private final Connections connections;
+  private final ClientConnections connections;
   private final IntPredicate cleaningHelps;
 
   /** The most bytes that are leased to a client. */
@@ -61,7 +61,7 @@ final class Leases {
    * @param publishing finishes the publications in an extent before the extent ends
    * @param cleaningHelps whether cleaning may give a head the space that a client waits for
    */
-  Leases(
+  LeaseGrants(
       LogStore log,
       RootFile root,
       Publication publication,
@@ -70,7 +70,7 @@ final class Leases {
       StoreFailures failures,
       RegionFiles files,
       SpaceRefusals refusals,
-      Connections connections,
+      ClientConnections connections,
       Publishing publishing,
       IntPredicate cleaningHelps) {
     this.log = log;
