@@ -1,5 +1,6 @@
 package io.erda.server;
 
+import io.erda.pmem.libc.Niceness;
 import io.erda.pmem.AvailableMemory;
 import io.erda.pmem.PersistentMemory;
 import java.util.ArrayDeque;

@@ -5,7 +5,7 @@ import io.erda.console.StandardOutput;
 import io.erda.console.TerminalProgress;
 import io.erda.console.UserError;
 import io.erda.launcher.backup.BackupWriter;
-import io.erda.server.Niceness;
+import io.erda.pmem.libc.Niceness;
 import io.erda.server.engine.files.StoreFiles;
 import java.io.IOException;
 import java.nio.file.Files;

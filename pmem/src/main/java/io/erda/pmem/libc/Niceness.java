@@ -1,6 +1,5 @@
-package io.erda.server;
+package io.erda.pmem.libc;
 
-import io.erda.pmem.libc.Libc;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -45,7 +44,7 @@ public final class Niceness {
   }
 
   /** Lowers the priority of the calling thread. */
-  static void ofThisThread() {
+  public static void ofThisThread() {
     Libc.nice(NICE_MAX);
   }
 }
