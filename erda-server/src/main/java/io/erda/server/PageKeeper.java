@@ -1,8 +1,8 @@
 package io.erda.server;
 
-import io.erda.pmem.libc.Niceness;
 import io.erda.pmem.AvailableMemory;
 import io.erda.pmem.PersistentMemory;
+import io.erda.pmem.libc.Niceness;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -9,9 +9,9 @@ import io.erda.client.ErdaClient;
 import io.erda.console.Progress;
 import io.erda.eval.process.Child;
 import io.erda.eval.process.Children;
+import io.erda.eval.process.DeviceChoice;
 import io.erda.eval.process.Jvm;
 import io.erda.eval.process.ServerChild;
-import io.erda.eval.process.DeviceChoice;
 import io.erda.protocol.PutMode;
 import io.erda.torture.Torture;
 import io.erda.torture.TortureOptions;
@@ -181,7 +181,8 @@ class ProcessesTest {
     TortureResult result;
     try (Children children = new Children()) {
       TortureOptions options =
-          new TortureOptions(12, 0, 2, seed, 10_000, DeviceChoice.SHM, PutMode.PUBLISH, true, stores);
+          new TortureOptions(
+              12, 0, 2, seed, 10_000, DeviceChoice.SHM, PutMode.PUBLISH, true, stores);
       result = new Torture(children, jvm(), options, new Silence()).run();
     }
     assertEquals(List.of(), result.violations(), "replay with -Derda.seed=" + seed);

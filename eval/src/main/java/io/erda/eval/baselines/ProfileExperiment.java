@@ -6,8 +6,8 @@ import static io.erda.eval.report.Figure.share;
 
 import io.erda.eval.Experiment;
 import io.erda.eval.load.Dataset;
-import io.erda.eval.process.Opened;
 import io.erda.eval.process.DeviceChoice;
+import io.erda.eval.process.Opened;
 import io.erda.eval.profile.ProfileSteps;
 import io.erda.eval.profile.Sampling;
 import io.erda.eval.report.Figures;

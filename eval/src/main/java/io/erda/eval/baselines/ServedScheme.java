@@ -68,7 +68,8 @@ abstract class ServedScheme extends ComparedStore {
     /** The client that asks for figures; null until the first time. */
     private ErdaClient teller;
 
-    Erda(Context context, Scheme scheme, int valueBytes, DeviceChoice transport, Counting counting) {
+    Erda(
+        Context context, Scheme scheme, int valueBytes, DeviceChoice transport, Counting counting) {
       super(scheme, transport, valueBytes);
       List<String> options = new ArrayList<>(transport.serverOptions());
       options.addAll(ServedStore.putting(scheme.puts()));

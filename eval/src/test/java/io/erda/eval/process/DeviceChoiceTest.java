@@ -16,7 +16,8 @@ class DeviceChoiceTest {
       List<String> options = each.serverOptions();
       assertEquals(each, DeviceChoice.ofServer(options));
       String uri = each.uri(options, "/data");
-      assertEquals(each == DeviceChoice.SHM ? "erda+shm:/data" : "erda://" + options.getLast(), uri);
+      assertEquals(
+          each == DeviceChoice.SHM ? "erda+shm:/data" : "erda://" + options.getLast(), uri);
     }
     List<String> overRdma = List.of("--counted", "--rdma", "10.9.0.1:7411", "--capacity", "64M");
     assertEquals(DeviceChoice.RDMA, DeviceChoice.ofServer(overRdma));

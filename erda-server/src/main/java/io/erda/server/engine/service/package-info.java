@@ -5,9 +5,9 @@
  *
  * <p>{@code RequestDispatch} passes a message to the class that answers it: {@code Publishing}
  * collects puts into batches and answers them, {@code Announcing} answers puts that announce first,
- * {@code LeaseGrants} grants space, {@code MapRequests} and {@code KeyRequests} answer requests about
- * regions and keys, and {@code NamedFigures} has the figures of the server. A put without a message
- * comes through a {@code LocalLine}. {@code ServerFigures} has most of the figures that {@code
- * FigureCatalogue} lists.
+ * {@code LeaseGrants} grants space, {@code MapRequests} and {@code KeyRequests} answer requests
+ * about regions and keys, and {@code NamedFigures} has the figures of the server. A put without a
+ * message comes through a {@code LocalLine}. {@code ServerFigures} has most of the figures that
+ * {@code FigureCatalogue} lists.
  */
 package io.erda.server.engine.service;
