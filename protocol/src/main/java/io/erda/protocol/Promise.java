@@ -2,7 +2,7 @@ package io.erda.protocol;
 
 /** The failures that an acknowledged put survives. The order is from weaker to stronger. */
 public enum Promise {
-  /** A value is never torn; acknowledged puts may be lost by any failure. */
+  /** A value is never torn; a power failure may take acknowledged puts. */
   ATOMIC(0),
   /** Acknowledged puts survive a kill of any process. */
   PROCESS(1),
