@@ -214,7 +214,9 @@ public final class ClientCore {
   public void await(long timeoutNs) {
     // The clock is read once after each sleep.
     idleTurns = -1;
-    if (!connections.arm() || doWork() > 0) {
+    // A caller may do nothing but sleep here, so what has come is always handled.
+    boolean armed = connections.arm();
+    if (doWork() > 0 || !armed) {
       return;
     }
     long ns = wakesItself() ? Math.min(timeoutNs, AWAIT_WITH_ATTENTION_NS_MAX) : timeoutNs;
