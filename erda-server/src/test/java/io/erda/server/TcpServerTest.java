@@ -6,20 +6,25 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.erda.client.ClientOptions;
 import io.erda.client.ErdaClient;
+import io.erda.client.ErdaUri;
 import io.erda.protocol.ErdaException;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -170,5 +175,39 @@ final class TcpServerTest {
     assertTrue(
         e.getMessage().endsWith("no server is there: no host is known by the name host.invalid"),
         e.getMessage());
+  }
+
+  /**
+   * Found by a review: a server that had no room for more that were connecting ended connections,
+   * and their clients were told at once that no server is there.
+   */
+  @Test
+  void aConnectionThatIsEndedWithoutAnAnswerIsTriedAgain() throws Exception {
+    AtomicInteger taken = new AtomicInteger();
+    try (ServerSocket listening = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+      Thread thread =
+          Thread.ofPlatform()
+              .daemon()
+              .start(
+                  () -> {
+                    try {
+                      while (true) {
+                        listening.accept().close();
+                        taken.incrementAndGet();
+                      }
+                    } catch (IOException e) {
+                      // The test is over.
+                    }
+                  });
+      ClientOptions options = ClientOptions.DEFAULT.withConnectTimeout(Duration.ofMillis(300));
+      ErdaUri uri = ErdaUri.parse("erda://127.0.0.1:" + listening.getLocalPort());
+      ErdaException.Unavailable e =
+          assertThrows(
+              ErdaException.Unavailable.class, () -> ErdaClient.connect(uri, options).close());
+      assertTrue(e.getMessage().contains("ended it without an answer"), e.getMessage());
+      assertTrue(taken.get() > 2, () -> taken + " attempts");
+      listening.close();
+      thread.join();
+    }
   }
 }

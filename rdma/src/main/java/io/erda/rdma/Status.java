@@ -92,6 +92,12 @@ public final class Status {
   /** This process, which had the store at the address open, has closed it. */
   public static final int CLOSED = 22;
 
+  /**
+   * The other end took the connection, and ended it before it answered; another attempt may
+   * succeed.
+   */
+  public static final int TURNED_AWAY = 23;
+
   /** The status in words, for messages. */
   public static String name(int status) {
     return switch (status) {
@@ -121,6 +127,7 @@ public final class Status {
       case UNWRITABLE -> "its file system takes no new file";
       case UNREADABLE -> "a file there can't be read now";
       case CLOSED -> "the store was closed";
+      case TURNED_AWAY -> "the other end took the connection and ended it without an answer";
       default -> "status " + status;
     };
   }

@@ -23,6 +23,7 @@ public final class BlockingCalls {
   private static final long AWAIT_NS = 100_000_000;
 
   private static final long RECONNECT_PAUSE_NS = 1_000_000;
+  private static final long RECONNECT_PAUSE_NS_MAX = 64_000_000;
 
   /**
    * The number of calls without a poll after which one poll is made, so that the client learns that
@@ -42,7 +43,8 @@ public final class BlockingCalls {
 
   /**
    * Waits until the first connection is made. A connection that the server accepts and ends at once
-   * is tried again within the time-out: a server does so while it opens its store again.
+   * is tried again within the time-out: a server does so while it opens its store again, and when
+   * many connect to it at the same moment.
    *
    * @throws ErdaException when no connection can be made
    */
@@ -50,6 +52,7 @@ public final class BlockingCalls {
     long asked = core.context.options().pollingNs();
     poller = poller(asked == ClientOptions.SERVER_HINT ? Poller.DEFAULT_BUDGET_NS : asked);
     long beganNs = core.context.now();
+    long pauseNs = RECONNECT_PAUSE_NS;
     core.connect();
     while (!core.connected()) {
       ErdaException failure = core.connectFailure();
@@ -59,7 +62,8 @@ public final class BlockingCalls {
         if (!inTime || !core.isEndedAtOnce()) {
           throw failure;
         }
-        LockSupport.parkNanos(this, RECONNECT_PAUSE_NS);
+        LockSupport.parkNanos(this, pauseNs);
+        pauseNs = Math.min(2 * pauseNs, RECONNECT_PAUSE_NS_MAX);
         core.connect();
       }
       turn(core.doWork());

@@ -171,9 +171,9 @@ public final class Session implements CompletionHandler {
     return state.reason();
   }
 
-  /** Whether the server left, after it had accepted the connection. */
+  /** Whether the server ended the connection after it had taken it. */
   boolean isLeftByServer() {
-    return state.isLeftByServer();
+    return state.isLeftByServer() || connectStatus == Status.TURNED_AWAY;
   }
 
   ErdaException failure() {
@@ -386,6 +386,7 @@ public final class Session implements CompletionHandler {
       case Status.SUCCESS -> onWelcome(queuePair.privateData());
       case Status.REJECTED -> onRefusal(queuePair.privateData());
       case Status.UNREACHABLE -> fail("no server is there" + more());
+      case Status.TURNED_AWAY -> fail(Status.name(status) + more());
       case Status.CLOSED ->
           fail(queuePair.failure().isEmpty() ? Status.name(status) : queuePair.failure());
       case Status.TIMEOUT ->

@@ -122,7 +122,7 @@ final class ClientHandshake {
         status = onAnswer(in);
       }
       if (status == UNDECIDED && read < 0) {
-        status = Status.UNREACHABLE;
+        status = Status.TURNED_AWAY;
       }
       step = status == UNDECIDED ? step : Step.DECIDED;
       return status;
@@ -130,7 +130,7 @@ final class ClientHandshake {
       failure = TlsTransport.why(e);
       return Status.ENCRYPTION;
     } catch (IOException e) {
-      return Status.UNREACHABLE;
+      return step == Step.SOCKET ? Status.UNREACHABLE : Status.TURNED_AWAY;
     }
   }
 
