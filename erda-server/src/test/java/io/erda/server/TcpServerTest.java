@@ -188,17 +188,16 @@ final class TcpServerTest {
       Thread thread =
           Thread.ofPlatform()
               .daemon()
-              .start(
-                  () -> {
-                    try {
-                      while (true) {
-                        listening.accept().close();
-                        taken.incrementAndGet();
-                      }
-                    } catch (IOException e) {
-                      // The test is over.
-                    }
-                  });
+              .start(() -> {
+                try {
+                  while (true) {
+                    listening.accept().close();
+                    taken.incrementAndGet();
+                  }
+                } catch (IOException e) {
+                  // The test is over.
+                }
+              });
       ClientOptions options = ClientOptions.DEFAULT.withConnectTimeout(Duration.ofMillis(300));
       ErdaUri uri = ErdaUri.parse("erda://127.0.0.1:" + listening.getLocalPort());
       ErdaException.Unavailable e =
