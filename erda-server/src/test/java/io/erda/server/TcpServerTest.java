@@ -185,7 +185,7 @@ final class TcpServerTest {
   void aConnectionThatIsEndedWithoutAnAnswerIsTriedAgain() throws Exception {
     AtomicInteger taken = new AtomicInteger();
     try (ServerSocket listening = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
-      Thread thread =
+      Thread accepting =
           Thread.ofPlatform()
               .daemon()
               .start(() -> {
@@ -205,8 +205,7 @@ final class TcpServerTest {
               ErdaException.Unavailable.class, () -> ErdaClient.connect(uri, options).close());
       assertTrue(e.getMessage().contains("ended it without an answer"), e.getMessage());
       assertTrue(taken.get() > 2, () -> taken + " attempts");
-      listening.close();
-      thread.join();
+      assertTrue(accepting.isAlive());
     }
   }
 }
