@@ -87,7 +87,9 @@ class ConnectionTest {
           store.disconnect();
           return FakeStore.SILENCE;
         };
-    assertThrows(ErdaException.Unavailable.class, () -> store.client(hasty()));
+    // Some forty attempts: the pauses between them take real time.
+    ClientOptions brief = hasty().withConnectTimeout(Duration.ofNanos(200 * FakeStore.TICK_NS));
+    assertThrows(ErdaException.Unavailable.class, () -> store.client(brief));
   }
 
   @Test
