@@ -92,7 +92,9 @@ class BaselineSimulationTest {
         random.nextBoolean()
             ? PersistenceDomain.MEMORY_CONTROLLER
             : domains[random.nextInt(domains.length)],
-        random.nextInt(3) == 0 ? network.slowPieces() : network,
+        // A put of READ_AFTER_WRITE is acknowledged by a READ, so READs must end with the server:
+        // where they went on, a put was lost (seed 492763420704606443).
+        (random.nextInt(3) == 0 ? network.slowPieces() : network).withReadsOutlivePeer(false),
         any.store(),
         0,
         false,
