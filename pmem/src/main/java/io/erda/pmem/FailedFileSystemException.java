@@ -20,10 +20,11 @@ public class FailedFileSystemException extends FileSystemException {
     super(file, null, reason);
   }
 
-  /** Whether an exception of the JDK reports such a file system. */
+  /** Whether an exception, of this type or of the JDK, reports such a file system. */
   public static boolean isReasonOf(IOException e) {
-    return e instanceof FileSystemException told
-        && told.getReason() != null
-        && REASONS.contains(told.getReason());
+    return e instanceof FailedFileSystemException
+        || e instanceof FileSystemException told
+            && told.getReason() != null
+            && REASONS.contains(told.getReason());
   }
 }

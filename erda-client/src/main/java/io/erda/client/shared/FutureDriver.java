@@ -153,16 +153,11 @@ public final class FutureDriver {
     if (!enter(operation)) {
       return;
     }
-    boolean counted = false;
+    pending.incrementAndGet();
     try {
-      pending.incrementAndGet();
-      counted = true;
       inbox.add(operation);
     } catch (Throwable e) {
-      // An exhausted heap or stack: nothing was submitted, and the room is free again.
-      if (!counted) {
-        pending.incrementAndGet();
-      }
+      // An exhausted heap: nothing was submitted, and the room is free again.
       leave(operation);
       throw e;
     }

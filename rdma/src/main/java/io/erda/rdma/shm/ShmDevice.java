@@ -208,9 +208,6 @@ public final class ShmDevice implements Device {
     } catch (OutOfSpaceException e) {
       status = Status.NO_SPACE;
       why = FileErrors.inWords(e);
-    } catch (FailedFileSystemException e) {
-      status = Status.UNWRITABLE;
-      why = FileErrors.inWords(e);
     } catch (IOException e) {
       status =
           FailedFileSystemException.isReasonOf(e)

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.TestFactory;
 /**
  * The simulation finds deliberate defects of the production code, with nothing said to it. In the
  * build those that take few seeds; {@code -Derda.mutants=all} for every one, in five sets of seeds,
- * which takes half an hour; {@code -Derda.mutant=REGEX} for those of such names, with those that
+ * which takes an hour or more; {@code -Derda.mutant=REGEX} for those of such names, with those that
  * survive.
  */
 @Tag("long")

@@ -299,7 +299,7 @@ public final class StoreEngine implements AutoCloseable {
     try {
       StopRecord.write(directory, superblock.now(), root.incarnation());
     } catch (IOException e) {
-      if (e instanceof FailedFileSystemException || FailedFileSystemException.isReasonOf(e)) {
+      if (FailedFileSystemException.isReasonOf(e)) {
         throw new UncheckedIOException(
             "the file system failed, and may have lost what was put last", e);
       }
