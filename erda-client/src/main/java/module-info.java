@@ -6,6 +6,8 @@ module io.erda.client {
   requires io.erda.logstore;
 
   exports io.erda.client;
+  exports io.erda.client.connections to
+      io.erda.server;
   exports io.erda.client.files to
       io.erda.simulation;
 }

@@ -9,6 +9,7 @@ import io.erda.client.calls.Forgotten;
 import io.erda.client.connections.ClientContext;
 import io.erda.client.connections.Devices;
 import io.erda.client.connections.KnownStore;
+import io.erda.client.connections.LocalPublisher;
 import io.erda.client.gets.Get;
 import io.erda.client.iteration.ScanOrder;
 import io.erda.protocol.ErdaException;
@@ -167,7 +168,8 @@ public final class ErdaClient implements AutoCloseable {
 
   /**
    * Connects to a store in this process, over a device that the client owns. The device is closed
-   * with the client, or when this method throws.
+   * with the client, or when this method throws. {@code ErdaStore.client()} calls this for an
+   * application.
    *
    * @param publisher publisher of the server at the address; null when puts are sent as messages
    */

@@ -1,6 +1,6 @@
 package io.erda.server;
 
-import io.erda.client.LocalPublisher;
+import io.erda.client.connections.LocalPublisher;
 import io.erda.server.engine.service.LocalLine;
 import io.erda.server.engine.service.ServerCore;
 import java.util.Map;

@@ -13,7 +13,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.client.ClientOptions;
 import io.erda.client.ErdaClient;
-import io.erda.client.LocalPublisher;
+import io.erda.client.connections.LocalPublisher;
 import io.erda.protocol.ErdaException;
 import io.erda.rdma.embedded.EmbeddedNetwork;
 import io.erda.testing.Threads;

@@ -103,13 +103,7 @@ class ArchitectureTest {
    * The types that callers pass to the client and get from it. Every package may depend on them.
    */
   private static final Set<String> OF_CALLERS =
-      Set.of(
-          "BatchException",
-          "ClientOptions",
-          "ClientStatistics",
-          "ErdaUri",
-          "LocalPublisher",
-          "OperationHandler");
+      Set.of("BatchException", "ClientOptions", "ClientStatistics", "ErdaUri", "OperationHandler");
 
   private static final Map<String, Set<String>> ROOMS_OF_THE_ENGINE =
       Map.of(

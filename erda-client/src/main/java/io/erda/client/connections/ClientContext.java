@@ -1,7 +1,6 @@
 package io.erda.client.connections;
 
 import io.erda.client.ClientOptions;
-import io.erda.client.LocalPublisher;
 import io.erda.rdma.Device;
 import java.util.function.LongSupplier;
 

@@ -1,6 +1,5 @@
 package io.erda.client.connections;
 
-import io.erda.client.LocalPublisher;
 import io.erda.logstore.LogGeometry;
 import io.erda.pmem.MemoryGuard;
 import io.erda.protocol.ErdaException;

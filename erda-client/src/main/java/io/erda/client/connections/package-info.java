@@ -6,7 +6,8 @@
  * <p>Read {@code Session} first. {@code Connections}, {@code SessionState} and {@code Withdrawal}
  * connect, and settle the requests of a connection that ends. {@code WelcomeCheck}, {@code
  * MapFetch} and {@code Requests} check a welcome, a map and a response; {@code Requests} also
- * builds the requests that belong to the connection (LEASE, END, MAP, LEFT). {@code Refusals} makes
- * an exception from a server's answer, and {@code Devices} makes a device for a URI.
+ * builds the requests that belong to the connection (LEASE, END, MAP, LEFT). A server in the same
+ * process publishes through {@code LocalPublisher}. {@code Refusals} makes an exception from a
+ * server's answer, and {@code Devices} makes a device for a URI.
  */
 package io.erda.client.connections;

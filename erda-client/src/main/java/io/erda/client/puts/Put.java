@@ -1,12 +1,12 @@
 package io.erda.client.puts;
 
-import io.erda.client.LocalPublisher;
 import io.erda.client.OperationHandler;
 import io.erda.client.connections.ClientContext;
 import io.erda.client.connections.Connections;
 import io.erda.client.connections.Counts;
 import io.erda.client.connections.Lease;
 import io.erda.client.connections.Leases;
+import io.erda.client.connections.LocalPublisher;
 import io.erda.client.connections.Refusals;
 import io.erda.client.connections.Requests;
 import io.erda.client.connections.Session;

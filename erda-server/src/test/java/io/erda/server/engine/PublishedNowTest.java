@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.cleaner.CleanerOptions;
-import io.erda.client.LocalPublisher;
+import io.erda.client.connections.LocalPublisher;
 import io.erda.hashtable.Entry;
 import io.erda.logstore.LogGeometry;
 import io.erda.logstore.ObjectChecksum;

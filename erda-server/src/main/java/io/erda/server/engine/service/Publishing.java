@@ -1,6 +1,6 @@
 package io.erda.server.engine.service;
 
-import io.erda.client.LocalPublisher;
+import io.erda.client.connections.LocalPublisher;
 import io.erda.logstore.Extent;
 import io.erda.logstore.LogGeometry;
 import io.erda.logstore.ObjectLayout;

@@ -2,7 +2,7 @@ package io.erda.server.engine.service;
 
 import io.erda.cleaner.Cleaner;
 import io.erda.cleaner.Entries;
-import io.erda.client.LocalPublisher;
+import io.erda.client.connections.LocalPublisher;
 import io.erda.pmem.FailedStoreException;
 import io.erda.pmem.MemoryFault;
 import io.erda.pmem.MemoryGuard;

@@ -1,4 +1,4 @@
-package io.erda.client;
+package io.erda.client.connections;
 
 import java.lang.foreign.MemorySegment;
 
