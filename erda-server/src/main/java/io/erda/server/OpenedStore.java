@@ -108,7 +108,7 @@ record OpenedStore(
       }
       StoreAccess.set(place, options);
       CopyOnWrite.avoid(place.at("."));
-      shm = takeOver(place, options, purpose);
+      shm = takeOver(place, options, purpose, creation == null);
       stop = KeptStop.of(directory);
       StoreEngine engine = opened(directory, creation, options.wishes(), options.promise());
       done = true;
@@ -175,19 +175,23 @@ record OpenedStore(
    * Takes over {@code shm/}. Returns null when the opening serves no clients, {@code shm/} did not
    * exist, and the mark that the store is in use can't be made: then no client has to be fenced,
    * and a full file system must not prevent the opening.
+   *
+   * @param opened whether the store was there before
    */
-  private static ShmDevice takeOver(OpenDirectory place, ServerOptions options, Purpose purpose)
+  private static ShmDevice takeOver(
+      OpenDirectory place, ServerOptions options, Purpose purpose, boolean opened)
       throws IOException {
     Path shm = place.file(Protocol.SHM_DIRECTORY);
     if (purpose == Purpose.SERVE) {
       return ShmDevice.open(
           ShmOptions.toServe(shm, System::nanoTime)
               .in(place)
+              .opened(opened)
               .withWrites(options.counted(), options.writeLatencyNs()));
     }
     boolean served = place.exists(Protocol.SHM_DIRECTORY);
     try {
-      return ShmDevice.open(ShmOptions.toHold(shm, System::nanoTime).in(place));
+      return ShmDevice.open(ShmOptions.toHold(shm, System::nanoTime).in(place).opened(opened));
     } catch (IOException e) {
       if (served) {
         throw e;

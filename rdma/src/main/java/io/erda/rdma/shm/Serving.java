@@ -16,7 +16,7 @@ final class Serving implements AutoCloseable {
   /**
    * The name of a file that is locked by a process that holds the directory without serving in it.
    */
-  private static final String HELD = "held";
+  static final String HELD = "held";
 
   private static final int LOCK_TRIES = 50;
   private static final long LOCK_PAUSE_NS = 1_000_000;
@@ -61,7 +61,8 @@ final class Serving implements AutoCloseable {
       }
       SpareQueueFiles spares = new SpareQueueFiles(directory);
       spares.open();
-      strangers = Strangers.fence(directory, spares);
+      boolean lost = LostQueueFiles.look(directory, options.opened());
+      strangers = Strangers.fence(directory, spares, lost);
       Serving serving =
           options.holds()
               ? hold(directory, spares, strangers)

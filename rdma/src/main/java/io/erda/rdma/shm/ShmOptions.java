@@ -14,6 +14,8 @@ import java.util.function.LongSupplier;
  *     when the path changes; borrowed while the device is opened; null: it is found by its path
  * @param holds whether the device holds the directory: it serves no process, and keeps servers and
  *     clients out of the directory
+ * @param opened whether the regions around the directory were there before this opening, so that an
+ *     earlier one has left files in the directory
  * @param nanoTime a monotonic clock
  * @param counted whether its WRITEs are compared with the bytes that they replace, for {@code
  *     DeviceStatistics.bytesDiffering}; slow
@@ -23,6 +25,7 @@ public record ShmOptions(
     Path directory,
     OpenDirectory around,
     boolean holds,
+    boolean opened,
     LongSupplier nanoTime,
     boolean counted,
     long extraWriteLatencyNs) {
@@ -35,13 +38,13 @@ public record ShmOptions(
 
   /** The options of a client's device. */
   public static ShmOptions toConnect(LongSupplier nanoTime) {
-    return new ShmOptions(null, null, false, nanoTime, false, 0);
+    return new ShmOptions(null, null, false, false, nanoTime, false, 0);
   }
 
   /** The options of the device of a directory's server. */
   public static ShmOptions toServe(Path directory, LongSupplier nanoTime) {
     Objects.requireNonNull(directory, "directory");
-    return new ShmOptions(directory, null, false, nanoTime, false, 0);
+    return new ShmOptions(directory, null, false, false, nanoTime, false, 0);
   }
 
   /**
@@ -50,7 +53,7 @@ public record ShmOptions(
    */
   public static ShmOptions toHold(Path directory, LongSupplier nanoTime) {
     Objects.requireNonNull(directory, "directory");
-    return new ShmOptions(directory, null, true, nanoTime, false, 0);
+    return new ShmOptions(directory, null, true, false, nanoTime, false, 0);
   }
 
   /**
@@ -62,11 +65,16 @@ public record ShmOptions(
     if (!open.file(directory.getFileName().toString()).equals(directory.toAbsolutePath())) {
       throw new IllegalArgumentException(directory + " is not in " + open);
     }
-    return new ShmOptions(directory, open, holds, nanoTime, counted, extraWriteLatencyNs);
+    return new ShmOptions(directory, open, holds, opened, nanoTime, counted, extraWriteLatencyNs);
+  }
+
+  /** Returns these options for regions that were there before, or that this opening makes. */
+  public ShmOptions opened(boolean before) {
+    return new ShmOptions(directory, around, holds, before, nanoTime, counted, extraWriteLatencyNs);
   }
 
   /** These options, with WRITEs compared and delayed. */
   public ShmOptions withWrites(boolean compared, long extraLatencyNs) {
-    return new ShmOptions(directory, around, holds, nanoTime, compared, extraLatencyNs);
+    return new ShmOptions(directory, around, holds, opened, nanoTime, compared, extraLatencyNs);
   }
 }

@@ -20,16 +20,26 @@ final class Strangers implements AutoCloseable {
   private record Unknown(String name, long inode) {}
 
   private final ShmDirectory directory;
+
+  /** Whether there may be clients whose queue files were lost; see {@link LostQueueFiles}. */
+  private final boolean lost;
+
   private final List<QueueFile> known = new ArrayList<>();
   private final List<Unknown> unknown = new ArrayList<>();
 
-  private Strangers(ShmDirectory directory) {
+  private Strangers(ShmDirectory directory, boolean lost) {
     this.directory = directory;
+    this.lost = lost;
   }
 
-  /** Fences the clients that live, and removes the queue files of dead ones. */
-  static Strangers fence(ShmDirectory directory, SpareQueueFiles spares) throws IOException {
-    Strangers strangers = new Strangers(directory);
+  /**
+   * Fences the clients that live, and removes the queue files of dead ones.
+   *
+   * @param lost whether queue files were lost
+   */
+  static Strangers fence(ShmDirectory directory, SpareQueueFiles spares, boolean lost)
+      throws IOException {
+    Strangers strangers = new Strangers(directory, lost);
     boolean done = false;
     try {
       for (String name : directory.names(QueueFile.PREFIX)) {
@@ -86,7 +96,10 @@ final class Strangers implements AutoCloseable {
     return state == QueueLayout.PENDING ? 1 : 0;
   }
 
-  /** Returns how many of the clients have not left yet. Costs a system call for each. */
+  /**
+   * Returns how many of the clients have not left yet; those whose queue files were lost count as
+   * one. Costs a system call for each.
+   */
   int count() {
     if (!known.isEmpty()) {
       known.removeIf(QueueFile::isOwnerGone);
@@ -94,7 +107,7 @@ final class Strangers implements AutoCloseable {
     if (!unknown.isEmpty()) {
       unknown.removeIf(this::isGone);
     }
-    return known.size() + unknown.size();
+    return known.size() + unknown.size() + (lost ? 1 : 0);
   }
 
   private boolean isGone(Unknown file) {
