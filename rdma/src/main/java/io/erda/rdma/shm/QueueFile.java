@@ -12,6 +12,7 @@ import io.erda.rdma.rings.QueueLayout;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
@@ -54,8 +55,11 @@ public final class QueueFile {
    */
   private final SpareQueueFiles spares;
 
-  /** Whether the file was a spare of the server, and becomes a spare again. */
-  private final boolean lent;
+  /**
+   * The name that the file had as a spare of the server, and becomes a spare again; null when it
+   * was none.
+   */
+  private final String spare;
 
   private int descriptor;
 
@@ -66,9 +70,9 @@ public final class QueueFile {
       MemorySegment queue,
       int descriptor,
       SpareQueueFiles spares,
-      boolean lent) {
+      String spare) {
     this.spares = spares;
-    this.lent = lent;
+    this.spare = spare;
     this.directory = directory;
     this.name = name;
     this.arena = arena;
@@ -93,14 +97,15 @@ public final class QueueFile {
 
   /**
    * Returns a requester's file, which is full of zeros, has allocated space, and is locked. It is a
-   * new file if there is room, otherwise one of the spares that the server keeps.
+   * new file if there is room, otherwise one of the spares that the server keeps. An interrupt
+   * takes no spare.
    *
    * @throws OutOfSpaceException when there is neither room nor a spare
    */
   static QueueFile obtain(ShmDirectory directory) throws IOException {
     try {
       return create(directory);
-    } catch (AccessDeniedException | NoSuchFileException e) {
+    } catch (AccessDeniedException | NoSuchFileException | ClosedByInterruptException e) {
       throw e;
     } catch (IOException e) {
       QueueFile spare = SpareQueueFiles.take(directory);
@@ -146,10 +151,10 @@ public final class QueueFile {
           ShmRegistry.writeZeros(channel, QueueLayout.BYTES);
         }
       }
-      QueueFile file = mapped(directory, name, descriptor, QueueLayout.BYTES, null, false);
+      QueueFile file = mapped(directory, name, descriptor, QueueLayout.BYTES, null, null);
       done = true;
       return file;
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | Error e) {
       directory.delete(name);
       throw e;
     } finally {
@@ -165,14 +170,14 @@ public final class QueueFile {
       int descriptor,
       long bytes,
       SpareQueueFiles spares,
-      boolean lent)
+      String spare)
       throws IOException {
     Arena arena = Arena.ofShared();
     boolean done = false;
     try (FileChannel channel = ShmDirectory.channel(descriptor, true)) {
       MemorySegment queue = channel.map(FileChannel.MapMode.READ_WRITE, 0, bytes, arena);
       done = true;
-      return new QueueFile(directory, name, arena, queue, descriptor, spares, lent);
+      return new QueueFile(directory, name, arena, queue, descriptor, spares, spare);
     } catch (IOException e) {
       throw UnmappedException.of(name, e);
     } finally {
@@ -185,15 +190,15 @@ public final class QueueFile {
   /**
    * Makes a queue file of a spare that the caller has locked, and has renamed to {@code name} if it
    * could. Fills it with zeros, because another client may have begun to use a spare without
-   * renaming it, and died. The descriptor belongs to the file from here on, also after an error.
+   * renaming it, and died. The descriptor belongs to the file from here on, but not after an error.
    */
-  static QueueFile lent(ShmDirectory directory, String name, int descriptor) throws IOException {
+  static QueueFile lent(ShmDirectory directory, String spare, String name, int descriptor)
+      throws IOException {
+    QueueFile file = mapped(directory, name, descriptor, QueueLayout.BYTES, null, spare);
     boolean done = false;
     try {
-      QueueFile file = mapped(directory, name, descriptor, QueueLayout.BYTES, null, true);
       if (!new MemoryGuard().attempt(file.queue, queue -> queue.fill((byte) 0))) {
         IOException why = file.storeFailure(directory);
-        file.unmap();
         throw why instanceof OutOfSpaceException
             ? why
             : new FailedFileSystemException(null, why.getMessage());
@@ -202,7 +207,7 @@ public final class QueueFile {
       return file;
     } finally {
       if (!done) {
-        Libc.close(descriptor);
+        file.unmap();
       }
     }
   }
@@ -269,8 +274,8 @@ public final class QueueFile {
       long bytes = attributes.links() == 1 ? mapped.applyAsLong(attributes.bytes()) : 0;
       QueueFile file =
           bytes > 0
-              ? mapped(directory, name, descriptor, bytes, spares, false)
-              : new QueueFile(directory, name, null, null, descriptor, spares, false);
+              ? mapped(directory, name, descriptor, bytes, spares, null)
+              : new QueueFile(directory, name, null, null, descriptor, spares, null);
       done = true;
       return file;
     } finally {
@@ -400,12 +405,23 @@ public final class QueueFile {
   public void remove() {
     unmap();
     try {
-      if (!lent) {
+      if (spare == null) {
         directory.delete(name);
       }
     } catch (IOException e) {
       // The next server that starts removes files that are not locked.
     }
     forget();
+  }
+
+  /**
+   * Does what {@link #remove} does, for a file that the server has not heard of. A lent file is
+   * given back.
+   */
+  void abandon() {
+    if (spare != null) {
+      SpareQueueFiles.giveBack(directory, spare, name);
+    }
+    remove();
   }
 }

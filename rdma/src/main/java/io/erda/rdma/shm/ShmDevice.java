@@ -182,22 +182,23 @@ public final class ShmDevice implements Device {
           "private data of " + privateData.byteSize() + " bytes; at most " + PRIVATE_DATA_MAX);
     }
     ShmQueuePair queuePair = connecting(address, privateData, timeout);
+    // If the first attempt throws, the device still closes the queue pair.
     queuePairs.add(queuePair);
+    queuePair.advanceConnect();
     return queuePair;
   }
 
   private ShmQueuePair connecting(String address, MemorySegment privateData, Duration timeout) {
     ShmDirectory directory = null;
+    ShmQueuePair made = null;
     int status;
     String why = "";
     try {
       directory = ShmDirectory.open(Path.of(address));
       status = lookForServer(directory);
       if (status == Status.SUCCESS) {
-        ShmDirectory opened = directory;
-        QueueFile file = Uninterrupted.call(() -> QueueFile.obtain(opened));
-        initialise(file, directory, privateData);
-        return ShmQueuePair.connecting(this, directory, file, timeout.toNanos(), options);
+        made = connecting(directory, privateData, timeout);
+        return made;
       }
     } catch (InvalidPathException | NoSuchFileException e) {
       status = Status.UNREACHABLE;
@@ -214,11 +215,27 @@ public final class ShmDevice implements Device {
               ? Status.UNWRITABLE
               : directory != null && isFull(directory) ? Status.NO_SPACE : Status.LOCAL;
       why = FileErrors.inWords(e);
-    }
-    if (directory != null) {
-      directory.close();
+    } finally {
+      if (made == null && directory != null) {
+        directory.close();
+      }
     }
     return ShmQueuePair.failed(this, address, status, why, options);
+  }
+
+  private ShmQueuePair connecting(
+      ShmDirectory directory, MemorySegment privateData, Duration timeout) throws IOException {
+    QueueFile file = Uninterrupted.call(() -> QueueFile.obtain(directory));
+    ShmQueuePair made = null;
+    try {
+      initialise(file, directory, privateData);
+      made = ShmQueuePair.connecting(this, directory, file, timeout.toNanos(), options);
+      return made;
+    } finally {
+      if (made == null) {
+        file.abandon();
+      }
+    }
   }
 
   private void initialise(QueueFile file, ShmDirectory directory, MemorySegment privateData)
@@ -232,7 +249,6 @@ public final class ShmDevice implements Device {
                         queue, ProcessHandle.current().pid(), options.counted(), privateData));
     if (!stored) {
       IOException why = file.storeFailure(directory);
-      file.remove();
       throw why instanceof OutOfSpaceException
           ? why
           : new FailedFileSystemException(null, why.getMessage());

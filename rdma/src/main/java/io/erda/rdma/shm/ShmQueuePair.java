@@ -91,26 +91,26 @@ public final class ShmQueuePair extends RingQueuePair {
     this.nextAttempt = lastCheck;
   }
 
-  /** Makes a requester that connects while it is polled. It owns the directory from here on. */
+  /**
+   * Makes a requester that connects while it is polled. It owns the directory and the file from
+   * here on.
+   */
   static ShmQueuePair connecting(
       ShmDevice device,
       ShmDirectory directory,
       QueueFile file,
       long timeoutNs,
       ShmOptions options) {
-    ShmQueuePair queuePair =
-        new ShmQueuePair(
-            device,
-            directory,
-            file,
-            file.queue(),
-            true,
-            directory.path().toString(),
-            timeoutNs,
-            options.nanoTime(),
-            options);
-    queuePair.advanceConnect();
-    return queuePair;
+    return new ShmQueuePair(
+        device,
+        directory,
+        file,
+        file.queue(),
+        true,
+        directory.path().toString(),
+        timeoutNs,
+        options.nanoTime(),
+        options);
   }
 
   /** Makes a requester whose attempt has failed. */
@@ -462,7 +462,11 @@ public final class ShmQueuePair extends RingQueuePair {
       return;
     }
     if (isRequester()) {
-      file.remove();
+      if (server == null) {
+        file.abandon();
+      } else {
+        file.remove();
+      }
       directory.close();
     } else {
       file.unmap();

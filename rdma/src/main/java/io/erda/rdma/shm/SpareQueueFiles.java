@@ -241,20 +241,35 @@ final class SpareQueueFiles {
     if (descriptor < 0) {
       return null;
     }
-    boolean taken = false;
+    String name = spare;
+    QueueFile taken = null;
     try {
-      String name = QueueFile.nextName();
+      String next = QueueFile.nextName();
       if (ShmDirectory.attributes(descriptor).bytes() == QueueLayout.BYTES
-          && !directory.exists(name)) {
-        boolean renamed = isRenamed(directory, spare, name);
-        taken = true;
-        return QueueFile.lent(directory, renamed ? name : spare, descriptor);
+          && !directory.exists(next)) {
+        name = isRenamed(directory, spare, next) ? next : spare;
+        taken = QueueFile.lent(directory, spare, name, descriptor);
       }
-      return null;
+      return taken;
     } finally {
-      if (!taken) {
+      if (taken == null) {
+        giveBack(directory, spare, name);
         Libc.close(descriptor);
       }
+    }
+  }
+
+  /**
+   * Gives a spare its old name back. The caller still holds the lock of the file, of which the
+   * server has not heard.
+   */
+  static void giveBack(ShmDirectory directory, String spare, String name) {
+    try {
+      if (!name.equals(spare)) {
+        directory.rename(name, spare);
+      }
+    } catch (IOException e) {
+      // The next server that starts removes files that are not locked.
     }
   }
 
