@@ -51,6 +51,10 @@ public final class Selectors {
    * @throws InternalError as {@link #wake} does
    */
   public static void close(Selector selector) {
+    StackRoom.require(StackRoom.OF_CHANNEL);
+    if (!selector.isOpen()) {
+      return;
+    }
     try {
       // The descriptors of closed channels are closed when the selector deregisters the channels.
       selector.selectNow();

@@ -9,6 +9,7 @@ import io.erda.client.connections.Devices;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.JvmErrors;
 import io.erda.rdma.Poller;
+import io.erda.rdma.StackRoom;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -49,8 +50,8 @@ public final class FutureDriver {
   private static final long LOOK_MS = 50;
 
   /**
-   * How many calls of {@link #requireStack} take more of the stack, interpreted or compiled, than
-   * the calls between taking room and having woken the driver's thread.
+   * How many calls of {@link StackRoom#require} take more of the stack, interpreted or compiled,
+   * than the calls between taking room and having woken the driver's thread.
    */
   private static final int STACK_CALLS = 128;
 
@@ -149,7 +150,7 @@ public final class FutureDriver {
   public void submit(FutureOperation operation) {
     requireOpen();
     operation.own = Thread.currentThread() == thread;
-    requireStack(STACK_CALLS);
+    StackRoom.require(STACK_CALLS);
     if (!enter(operation)) {
       return;
     }
@@ -169,16 +170,6 @@ public final class FutureDriver {
     } else {
       wakeIfAsleep();
     }
-  }
-
-  /**
-   * Requires that the thread's stack has room for so many calls, which takes about 0.1 µs.
-   *
-   * @return {@code calls}
-   * @throws StackOverflowError when it has not
-   */
-  private static int requireStack(int calls) {
-    return calls == 0 ? 0 : 1 + requireStack(calls - 1);
   }
 
   private void requireOpen() {

@@ -1,6 +1,7 @@
 package io.erda.rdma.shm;
 
 import io.erda.pmem.libc.Libc;
+import io.erda.rdma.StackRoom;
 import io.erda.rdma.rings.QueueLayout;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -79,6 +80,7 @@ public final class ShmSocket {
 
   /** Returns a connected socket; null when the server's backlog is full, then try again. */
   public static ShmSocket connect(ShmDirectory directory) throws IOException {
+    StackRoom.require(StackRoom.OF_CHANNEL);
     int socket = directory.openSocket(FILE);
     try {
       return connect(directory, UnixDomainSocketAddress.of(ShmDirectory.reopened(socket)));
@@ -135,6 +137,7 @@ public final class ShmSocket {
 
   /** Names the queue file to the server. */
   public void sendHello(String name) throws IOException {
+    StackRoom.require(StackRoom.OF_CHANNEL);
     if (channel.write(hello(name)) != HELLO_BYTES) {
       throw new IOException("HELLO was cut short");
     }
@@ -173,6 +176,7 @@ public final class ShmSocket {
 
   /** Wakes the peer. When the socket is full, it already holds unread wake-ups. */
   public boolean ring() {
+    StackRoom.require(StackRoom.OF_CHANNEL);
     try {
       channel.write(bell.clear());
       return true;
@@ -183,6 +187,7 @@ public final class ShmSocket {
 
   /** Tells the peer that this user may not open its queue file. */
   void deny() {
+    StackRoom.require(StackRoom.OF_CHANNEL);
     try {
       channel.write(ByteBuffer.wrap(new byte[] {DENIED}));
     } catch (IOException e) {
@@ -200,6 +205,7 @@ public final class ShmSocket {
    * closed its end.
    */
   public boolean drain() {
+    StackRoom.require(StackRoom.OF_CHANNEL);
     try {
       int count = channel.read(drain.clear());
       denied |= count > 0 && drain.get(0) == DENIED;
@@ -215,6 +221,7 @@ public final class ShmSocket {
   }
 
   public void close() {
+    StackRoom.require(StackRoom.OF_CHANNEL);
     try {
       channel.close();
     } catch (IOException e) {

@@ -1,6 +1,7 @@
 package io.erda.rdma.tcp;
 
 import io.erda.rdma.Device;
+import io.erda.rdma.StackRoom;
 import io.erda.rdma.Status;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -53,6 +54,7 @@ final class ClientHandshake {
   }
 
   private InetSocketAddress open() {
+    StackRoom.require(StackRoom.OF_CHANNEL);
     InetSocketAddress found;
     try {
       found = Sockets.address(address);
@@ -104,6 +106,7 @@ final class ClientHandshake {
     }
     try {
       if (step == Step.SOCKET) {
+        StackRoom.require(StackRoom.OF_CHANNEL);
         if (!channel.finishConnect()) {
           return UNDECIDED;
         }

@@ -1,5 +1,6 @@
 package io.erda.rdma.tcp;
 
+import io.erda.rdma.StackRoom;
 import java.io.Closeable;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -63,6 +64,7 @@ final class Sockets {
   }
 
   static void close(Closeable closeable) {
+    StackRoom.require(StackRoom.OF_CHANNEL);
     try {
       closeable.close();
     } catch (IOException e) {

@@ -1,5 +1,6 @@
 package io.erda.rdma.tcp;
 
+import io.erda.rdma.StackRoom;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
@@ -86,6 +87,7 @@ final class TlsTransport implements Transport {
 
   @Override
   public int read(ByteBuffer to) throws IOException {
+    StackRoom.require(StackRoom.OF_TLS);
     int before = to.position();
     boolean more = true;
     while (more && to.hasRemaining()) {
@@ -197,6 +199,7 @@ final class TlsTransport implements Transport {
 
   @Override
   public void write(ByteBuffer from) throws IOException {
+    StackRoom.require(StackRoom.OF_TLS);
     while (from.hasRemaining()) {
       switch (engine.getHandshakeStatus()) {
         case NEED_TASK -> runTasks();
@@ -225,6 +228,7 @@ final class TlsTransport implements Transport {
 
   @Override
   public void flush() throws IOException {
+    StackRoom.require(StackRoom.OF_TLS);
     sendEncrypted();
   }
 
@@ -235,6 +239,7 @@ final class TlsTransport implements Transport {
 
   @Override
   public byte[] binding() throws IOException {
+    StackRoom.require(StackRoom.OF_TLS);
     if (!(engine.getSession() instanceof ExtendedSSLSession session)) {
       throw new SSLException("this JDK's TLS has no keying material to bind a proof to");
     }
@@ -248,6 +253,7 @@ final class TlsTransport implements Transport {
 
   @Override
   public void close() {
+    StackRoom.require(StackRoom.OF_TLS);
     try {
       engine.closeOutbound();
       wrap(NOTHING);

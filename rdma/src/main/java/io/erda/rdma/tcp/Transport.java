@@ -1,5 +1,6 @@
 package io.erda.rdma.tcp;
 
+import io.erda.rdma.StackRoom;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
@@ -49,11 +50,13 @@ interface Transport extends AutoCloseable {
 
     @Override
     public int read(ByteBuffer to) throws IOException {
+      StackRoom.require(StackRoom.OF_CHANNEL);
       return channel.read(to);
     }
 
     @Override
     public void write(ByteBuffer from) throws IOException {
+      StackRoom.require(StackRoom.OF_CHANNEL);
       channel.write(from);
     }
 
