@@ -43,6 +43,11 @@ public final class ErdaAsyncClient implements AutoCloseable {
   private final Device owned;
   private final Confinement confinement = new Confinement();
 
+  /**
+   * Closes the client. Made early: to link it later takes stack and heap, which may be exhausted.
+   */
+  private final Runnable end = this::end;
+
   /** Null when the client borrows its device from the caller. */
   private Forgotten forgotten;
 
@@ -427,7 +432,7 @@ public final class ErdaAsyncClient implements AutoCloseable {
    */
   private void endIfClosed() {
     if (confinement.closesOnLeaving()) {
-      confinement.end(this::end);
+      confinement.end(end);
     }
   }
 
@@ -478,7 +483,7 @@ public final class ErdaAsyncClient implements AutoCloseable {
    */
   @Override
   public void close() {
-    if (confinement.close(core.context.device()::wakeup, this::end)) {
+    if (confinement.close(core.context.device()::wakeup, end)) {
       core.rethrow();
     }
   }

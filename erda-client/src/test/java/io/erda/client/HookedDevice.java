@@ -63,6 +63,9 @@ public final class HookedDevice extends ForwardingDevice {
     private final ArrayDeque<Made> made = new ArrayDeque<>();
     public boolean closed;
 
+    /** Whether the next close ends with an error and closes nothing. */
+    public boolean failsToClose;
+
     HookedQueuePair(QueuePair queuePair) {
       super(queuePair);
     }
@@ -101,6 +104,10 @@ public final class HookedDevice extends ForwardingDevice {
 
     @Override
     public void close() {
+      if (failsToClose) {
+        failsToClose = false;
+        throw new StackOverflowError("made up");
+      }
       closed = true;
       super.close();
     }

@@ -45,6 +45,7 @@ public final class ClientCore {
   private long nextDeadlineNs;
   private long roomLookedNs;
   private boolean closed;
+  private boolean released;
 
   /** Number of idle turns; the clock is read at each multiple of {@link #IDLE_TURNS_PER_CLOCK}. */
   private int idleTurns;
@@ -253,9 +254,12 @@ public final class ClientCore {
     }
   }
 
-  /** Ends the connection. Operations in flight end with an error. Idempotent. */
+  /**
+   * Ends the connection. Operations in flight end with an error. Idempotent; when an error ended
+   * the call in the middle, the next call does the rest.
+   */
   public void close() {
-    if (closed) {
+    if (released) {
       return;
     }
     closed = true;
@@ -265,6 +269,7 @@ public final class ClientCore {
       outcomes.tell();
     } finally {
       connections.close();
+      released = true;
       slots.release();
     }
   }

@@ -1,5 +1,6 @@
 package io.erda.client.calls;
 
+import io.erda.rdma.StackRoom;
 import java.lang.foreign.Arena;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -26,6 +27,7 @@ public final class Confinement {
   private static final VarHandle OWNER;
   private static final VarHandle INSIDE;
   private static final VarHandle CLOSER;
+  private static final VarHandle FAILED;
 
   /** The closing thread's first sleep while another thread is inside, in nanoseconds. */
   private static final long LOOK_NS = 100_000;
@@ -42,6 +44,7 @@ public final class Confinement {
       OWNER = lookup.findVarHandle(Confinement.class, "owner", Thread.class);
       INSIDE = lookup.findVarHandle(Confinement.class, "inside", boolean.class);
       CLOSER = lookup.findVarHandle(Confinement.class, "closer", Thread.class);
+      FAILED = lookup.findVarHandle(Confinement.class, "failed", boolean.class);
     } catch (ReflectiveOperationException e) {
       throw new AssertionError(e);
     }
@@ -59,6 +62,10 @@ public final class Confinement {
   private volatile Thread closer;
 
   private final CountDownLatch closed = new CountDownLatch(1);
+
+  /** Whether an error has ended the closing in the middle, and nobody has taken it over yet. */
+  @SuppressWarnings("unused") // through FAILED
+  private volatile boolean failed;
 
   /** The thread that calls handlers for the closing thread while the JVM ends; null otherwise. */
   private volatile Thread ending;
@@ -142,7 +149,10 @@ public final class Confinement {
 
   /**
    * Closes the client once, even if several threads call this. Returns when the client is closed.
-   * Within a call of the owner (in a handler) it returns at once, and the client is closed when
+   * If the closing fails in the middle, the next thread that calls this, or that waits here, does
+   * the rest. A stack overflow comes before anything is closed, where possible.
+   *
+   * <p>Within a call of the owner (in a handler) it returns at once, and the client is closed when
    * that call ends: see {@link #closesOnLeaving}.
    *
    * <p>It does not wait for a thread that never leaves its call because the JVM ends ({@link
@@ -151,28 +161,48 @@ public final class Confinement {
    *
    * @param wakeup ends the sleep of a thread that is inside; called repeatedly until no thread is
    *     inside
-   * @param end closes the client; called when no thread is inside, and none can enter
+   * @param end closes the client; called when no thread is inside, and none can enter; called again
+   *     when it has thrown an exception
    * @return whether this call has closed it
    */
   public boolean close(Runnable wakeup, Runnable end) {
+    StackRoom.require(StackRoom.OF_CLOSE);
     Thread self = Thread.currentThread();
     boolean within = OWNER.getOpaque(this) == self && inside;
-    if (!CLOSER.compareAndSet(this, null, self)) {
-      if (!within && closer != self && ending != self) {
-        awaitClosed();
-      }
+    if (!CLOSER.compareAndSet(this, null, self) && !takesOver(self, within)) {
       return false;
     }
     if (within) {
       return false;
     }
-    if (OWNER.getOpaque(this) != self) {
-      fenceEveryThread();
-      if (!awaitNobodyInside(wakeup)) {
-        return false;
+    boolean ready = false;
+    try {
+      if (OWNER.getOpaque(this) != self) {
+        fenceEveryThread();
+        if (!awaitNobodyInside(wakeup)) {
+          ready = true;
+          return false;
+        }
       }
+      ready = true;
+    } finally {
+      // No call, for which the stack may have no room.
+      failed = !ready;
     }
     end(end);
+    return true;
+  }
+
+  /**
+   * Waits until the client is closed, unless this thread is closing it. Returns whether the closing
+   * has failed and this thread does the rest.
+   */
+  private boolean takesOver(Thread self, boolean within) {
+    boolean waits = !within && closer != self && ending != self;
+    if (!FAILED.compareAndSet(this, true, false) && !(waits && awaitClosed())) {
+      return false;
+    }
+    CLOSER.setVolatile(this, self);
     return true;
   }
 
@@ -188,22 +218,30 @@ public final class Confinement {
 
   /** Closes the client. Called by a thread for which {@link #closesOnLeaving} is true. */
   public void end(Runnable end) {
+    boolean done = false;
     try {
+      StackRoom.require(StackRoom.OF_CLOSE);
       end.run();
-    } finally {
       closed.countDown();
+      done = true;
+    } finally {
+      if (!done) {
+        // No call, for which the stack may have no room.
+        ending = null;
+        failed = true;
+      }
     }
   }
 
   /**
-   * Waits until no thread is inside. Returns false when the thread that is inside never leaves its
-   * call.
+   * Waits until no thread is inside. A thread that has ended is not inside, even if an error kept
+   * it from leaving. Returns false when the thread that is inside never leaves its call.
    */
   private boolean awaitNobodyInside(Runnable wakeup) {
     JvmEnd end = new JvmEnd();
     boolean interrupted = false;
     boolean back = true;
-    for (long ns = LOOK_NS; back && (boolean) INSIDE.getAcquire(this); ) {
+    for (long ns = LOOK_NS; back && isSomebodyInside(); ) {
       wakeup.run();
       LockSupport.parkNanos(this, ns);
       interrupted |= Thread.interrupted();
@@ -216,24 +254,34 @@ public final class Confinement {
     return back;
   }
 
+  private boolean isSomebodyInside() {
+    Thread owns = (Thread) OWNER.getAcquire(this);
+    return (boolean) INSIDE.getAcquire(this) && (owns == null || owns.isAlive());
+  }
+
   /**
    * Waits until another thread has closed the client, unless the end of the JVM stops that thread.
+   *
+   * @return whether that thread failed, so that this one has to close the client
    */
-  private void awaitClosed() {
+  private boolean awaitClosed() {
     JvmEnd end = new JvmEnd();
     boolean interrupted = false;
     boolean over = false;
+    boolean takesOver = false;
     while (!over) {
       try {
         over = closed.await(LOOK_NS_MAX, TimeUnit.NANOSECONDS);
       } catch (InterruptedException e) {
         interrupted = true;
       }
-      over |= !end.comesBack((Thread) OWNER.getAcquire(this));
+      takesOver = !over && FAILED.compareAndSet(this, true, false);
+      over |= takesOver || !end.comesBack((Thread) OWNER.getAcquire(this));
     }
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
+    return takesOver;
   }
 
   /**

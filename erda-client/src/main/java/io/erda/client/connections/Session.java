@@ -104,6 +104,7 @@ public final class Session implements CompletionHandler {
 
   private long lookedNs;
   private long reportedNs;
+  private boolean released;
 
   /**
    * @param operations how many slots the operations of the client have
@@ -554,8 +555,10 @@ public final class Session implements CompletionHandler {
 
   /** Ends the connection and releases what it holds. Idempotent. Not from within a completion. */
   void close() {
-    if (state.close()) {
+    if (!released) {
+      state.close();
       queuePair.close();
+      released = true;
       requests.release();
     }
   }

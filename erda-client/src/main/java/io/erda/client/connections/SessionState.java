@@ -196,10 +196,10 @@ final class SessionState {
     }
   }
 
-  /** Closes the queue pair. Returns whether it was open. */
-  boolean close() {
+  /** Notes that the queue pair is being closed. Idempotent. */
+  void close() {
     if (phase == CLOSED) {
-      return false;
+      return;
     }
     if (reason.isEmpty()) {
       reason = "it was closed";
@@ -208,7 +208,6 @@ final class SessionState {
       withdraw();
     }
     phase = CLOSED;
-    return true;
   }
 
   private void toSettle() {

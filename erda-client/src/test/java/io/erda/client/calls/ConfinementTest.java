@@ -255,6 +255,93 @@ class ConfinementTest {
     assertTrue(endedBefore.get());
   }
 
+  /** Found by a test: every later close of another thread waited for ever. */
+  @Test
+  void whoClosesAfterAnErrorDoesTheRest() throws Exception {
+    Confinement confinement = new Confinement();
+    confinement.handOver();
+    AtomicInteger ends = new AtomicInteger();
+    Runnable end =
+        () -> {
+          if (ends.incrementAndGet() == 1) {
+            throw new StackOverflowError("made up");
+          }
+        };
+    Throwable thrown = Threads.run("first", () -> confinement.close(() -> {}, end));
+    assertInstanceOf(StackOverflowError.class, thrown);
+    assertNull(Threads.run("second", () -> assertTrue(confinement.close(() -> {}, end))));
+    assertFalse(confinement.close(() -> {}, end));
+    assertEquals(2, ends.get());
+  }
+
+  @Test
+  void aThreadThatFailedToCloseClosesAgain() {
+    Confinement confinement = new Confinement();
+    AtomicInteger ends = new AtomicInteger();
+    Runnable end =
+        () -> {
+          if (ends.incrementAndGet() == 1) {
+            throw new OutOfMemoryError("made up");
+          }
+        };
+    assertThrows(OutOfMemoryError.class, () -> confinement.close(() -> {}, end));
+    assertTrue(confinement.close(() -> {}, end));
+    assertEquals(2, ends.get());
+  }
+
+  @Test
+  void whoWaitsForAClosingThatFailsDoesTheRest() throws Exception {
+    Confinement confinement = new Confinement();
+    CountDownLatch ending = new CountDownLatch(1);
+    CountDownLatch fail = new CountDownLatch(1);
+    AtomicBoolean ended = new AtomicBoolean();
+    FutureTask<Throwable> first =
+        Threads.start(
+            "first",
+            () ->
+                confinement.close(
+                    () -> {},
+                    () -> {
+                      ending.countDown();
+                      Threads.await(fail);
+                      throw new StackOverflowError("made up");
+                    }));
+    Threads.await(ending);
+    Thread later = new Thread(() -> confinement.close(() -> {}, () -> ended.set(true)), "later");
+    later.start();
+    while (later.getState() != Thread.State.TIMED_WAITING && later.isAlive()) {
+      Thread.onSpinWait();
+    }
+    fail.countDown();
+    later.join();
+    assertInstanceOf(StackOverflowError.class, first.get());
+    assertTrue(ended.get());
+  }
+
+  /** An error kept the thread from leaving its call. */
+  @Test
+  void aThreadThatEndedInsideIsNotWaitedFor() throws Exception {
+    Confinement confinement = new Confinement();
+    confinement.handOver();
+    assertNull(Threads.run("user", () -> assertTrue(confinement.enter())));
+    AtomicBoolean ended = new AtomicBoolean();
+    assertTrue(confinement.close(() -> {}, () -> ended.set(true)));
+    assertTrue(ended.get());
+  }
+
+  /** The next call releases what the first one could not. */
+  @Test
+  void aClientIsClosedAlthoughTheFirstTryFailed() throws Exception {
+    ErdaClient erda = client();
+    erda.put(bytes("a"), bytes("1"));
+    store.clientDevice.last.failsToClose = true;
+    assertInstanceOf(StackOverflowError.class, Threads.run("first", erda::close));
+    assertFalse(store.clientDevice.last.closed);
+    assertNull(Threads.run("second", erda::close));
+    assertTrue(store.clientDevice.last.closed);
+    assertThrows(IllegalStateException.class, () -> erda.get(bytes("a")));
+  }
+
   @Test
   void closingEndsAPutThatWaits() throws Exception {
     ErdaClient erda = client();

@@ -96,7 +96,7 @@ public final class Mappings implements AutoCloseable {
       full.add(current);
     }
     for (Group group : full) {
-      if (group != first) {
+      if (group != first && group.arena.scope().isAlive()) {
         MappedArena.close(group.arena);
       }
     }

@@ -70,6 +70,7 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   private final MemorySegment immediate = MemorySegment.ofArray(new long[1]);
 
   private Phase phase;
+  private boolean released;
   private MemorySegment privateData = MemorySegment.ofArray(new byte[0]);
 
   private int polls;
@@ -533,19 +534,23 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
 
   /** Closes this end; {@code state} is stored for the peer. */
   public final void closeAs(long state) {
-    if (phase == Phase.CLOSED) {
+    if (released) {
       return;
     }
-    // If the memory was lost a moment ago, the closing still does all its steps.
-    lookForShortening();
-    claims.withdraw();
-    if (!faults.attempt(this, closing -> closing.showEnd(state))) {
-      // The peer learns of the end by the end of its socket.
-      isMemoryLost();
+    if (phase != Phase.CLOSED) {
+      // If the memory was lost a moment ago, the closing still does all its steps.
+      lookForShortening();
+      claims.withdraw();
+      if (!faults.attempt(this, closing -> closing.showEnd(state))) {
+        // The peer learns of the end by the end of its socket.
+        isMemoryLost();
+      }
+      phase = Phase.CLOSED;
+      completions.clear();
     }
-    phase = Phase.CLOSED;
-    completions.clear();
+    // An error may have ended an earlier call here.
     release();
+    released = true;
   }
 
   private void showEnd(long state) {

@@ -382,7 +382,7 @@ public final class QueueFile {
 
   /** Ends the mapping; {@link #isOwnerGone} can still be called. */
   public void unmap() {
-    if (arena != null) {
+    if (arena != null && arena.scope().isAlive()) {
       MappedArena.close(arena);
     }
   }

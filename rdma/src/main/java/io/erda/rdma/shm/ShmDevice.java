@@ -15,6 +15,7 @@ import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.RefusalListener;
 import io.erda.rdma.Selectors;
+import io.erda.rdma.StackRoom;
 import io.erda.rdma.Status;
 import io.erda.rdma.rings.LocalRegion;
 import io.erda.rdma.rings.QueueLayout;
@@ -358,6 +359,7 @@ public final class ShmDevice implements Device {
 
   /** Sleeps on all sockets. Returns true when a socket is ready, or the device was woken. */
   boolean select(long timeoutNs) {
+    StackRoom.require(StackRoom.OF_CHANNEL);
     int ready;
     try {
       ready = timeoutNs <= 0 ? selector.selectNow(ShmDevice::onReady) : selectFor(timeoutNs);
@@ -464,10 +466,9 @@ public final class ShmDevice implements Device {
     return sum;
   }
 
-  void forget(ShmQueuePair queuePair) {
-    finished = finished.plus(queuePair.statistics());
+  void forget(ShmQueuePair queuePair, DeviceStatistics last) {
+    finished = finished.plus(last);
     queuePairs.remove(queuePair);
-    flushCancelled();
   }
 
   /** Releases the queue files of peers that have left. Costs a system call for each. */
@@ -488,7 +489,7 @@ public final class ShmDevice implements Device {
 
   void departing(ShmQueuePair queuePair) {
     askDeparting();
-    if (!queuePair.peerLeft()) {
+    if (!queuePair.peerLeft() && !departing.contains(queuePair)) {
       departing.add(queuePair);
     }
   }
@@ -503,6 +504,7 @@ public final class ShmDevice implements Device {
    * that the selector watched.
    */
   void flushCancelled() {
+    StackRoom.require(StackRoom.OF_CHANNEL);
     try {
       selector.selectNow(ShmDevice::onReady);
     } catch (IOException e) {
@@ -514,8 +516,8 @@ public final class ShmDevice implements Device {
   public void close() {
     try {
       if (!closed) {
-        closed = true;
         leave();
+        closed = true;
       }
     } finally {
       // The lock of the directory is released last. When this call runs out of memory before, a

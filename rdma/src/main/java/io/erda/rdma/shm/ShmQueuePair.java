@@ -5,6 +5,7 @@ import io.erda.pmem.FileErrors;
 import io.erda.pmem.ReadAhead;
 import io.erda.pmem.UnmappedException;
 import io.erda.pmem.UntrustedFileException;
+import io.erda.rdma.DeviceStatistics;
 import io.erda.rdma.Status;
 import io.erda.rdma.rings.QueueLayout;
 import io.erda.rdma.rings.RemoteRegion;
@@ -64,6 +65,9 @@ public final class ShmQueuePair extends RingQueuePair {
   private long retryNs = CONNECT_RETRY_NS;
   private boolean rung;
   private boolean readable;
+
+  /** What this end did until it was closed; null before. */
+  private DeviceStatistics last;
 
   private ShmQueuePair(
       ShmDevice device,
@@ -449,18 +453,29 @@ public final class ShmQueuePair extends RingQueuePair {
     file.forget();
   }
 
+  /**
+   * {@inheritDoc} The device knows the queue pair until all is released, so that the close of the
+   * device does what an error kept this from doing.
+   */
   @Override
   protected void release() {
     if (socket != null) {
       socket.close();
     }
-    device.forget(this);
+    device.flushCancelled();
+    if (last == null) {
+      last = statistics();
+    }
     if (view != null) {
       view.close();
     }
-    if (file == null) {
-      return;
+    if (file != null) {
+      releaseFile();
     }
+    device.forget(this, last);
+  }
+
+  private void releaseFile() {
     if (isRequester()) {
       if (server == null) {
         file.abandon();

@@ -9,6 +9,7 @@ import io.erda.rdma.Listener;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Selectors;
+import io.erda.rdma.StackRoom;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.ClosedChannelException;
@@ -86,6 +87,7 @@ public final class TcpClientDevice implements Device {
 
   @Override
   public boolean await(long timeoutNs) {
+    StackRoom.require(StackRoom.OF_CHANNEL);
     long bounded = timeoutNs;
     for (int i = 0; i < queuePairs.size(); i++) {
       TcpQueuePair queuePair = queuePairs.get(i);
@@ -197,7 +199,7 @@ public final class TcpClientDevice implements Device {
     // No lambda: one that is linked for the first time with an exhausted heap fails for ever.
     try {
       while (!queuePairs.isEmpty()) {
-        queuePairs.removeLast().close();
+        queuePairs.getLast().close();
       }
     } finally {
       Selectors.close(selector);

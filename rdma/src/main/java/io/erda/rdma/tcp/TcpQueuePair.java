@@ -488,12 +488,12 @@ final class TcpQueuePair implements QueuePair {
 
   @Override
   public void close() {
-    if (phase == Phase.CLOSED) {
-      return;
+    if (phase != Phase.CLOSED) {
+      messages.withdraw();
+      phase = Phase.CLOSED;
+      completions.clear();
     }
-    messages.withdraw();
-    phase = Phase.CLOSED;
-    completions.clear();
+    // An error may have ended an earlier call here.
     release();
     device.forget(this);
   }
