@@ -26,10 +26,13 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.FutureTask;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Maps over pools of clients of real stores. */
@@ -301,5 +304,64 @@ class MapTest {
                         return map(two).merge("a", ++calls[0], Integer::sum);
                       }));
     }
+  }
+
+  /** Found by a tester: the pool does not know its store yet, and the function ran for ever. */
+  @Test
+  void functionsDoNotChangeTheirKeyThroughAPoolThatHasNotConnected() {
+    try (ErdaServer server = ErdaServer.start(data, SmallStore.OPTIONS);
+        ErdaClientPool known = ErdaClientPool.of(server.uri(), CLIENTS)) {
+      List<Consumer<ErdaMap<String, Integer>>> changes =
+          List.of(
+              fresh -> fresh.set("a", 1),
+              fresh -> fresh.put("a", 1),
+              fresh -> fresh.delete("a"),
+              fresh -> fresh.keySet().remove("a"),
+              fresh -> fresh.putAll(Map.of("b", 1, "a", 1)),
+              fresh -> fresh.merge("a", 1, Integer::sum),
+              fresh -> fresh.clear());
+      List<BiConsumer<ErdaMap<String, Integer>, Runnable>> updates =
+          List.of(
+              (map, change) -> map.compute("a", (key, now) -> changed(change)),
+              (map, change) -> map.merge("a", 1, (one, two) -> changed(change)),
+              (map, change) -> map.computeIfPresent("a", (key, now) -> changed(change)),
+              (map, change) -> map.replaceAll((key, now) -> changed(change)));
+      for (Consumer<ErdaMap<String, Integer>> change : changes) {
+        map(known).set("a", 0);
+        for (BiConsumer<ErdaMap<String, Integer>, Runnable> update : updates) {
+          assertRecursive(() -> update.accept(map(known), once(server.uri(), change)));
+          assertEquals(Map.of("a", 0), map(known));
+        }
+      }
+      map(known).clear();
+      for (Consumer<ErdaMap<String, Integer>> change : changes.subList(0, 2)) {
+        Runnable freshly = once(server.uri(), change);
+        assertRecursive(() -> map(known).computeIfAbsent("a", key -> changed(freshly)));
+        assertTrue(map(known).isEmpty());
+      }
+      map(known).computeIfAbsent("a", key -> changed(once(server.uri(), map -> map.set("b", 2))));
+      assertEquals(Map.of("a", 7, "b", 2), map(known), "other keys may be changed");
+    }
+  }
+
+  private static void assertRecursive(Executable call) {
+    IllegalStateException thrown = assertThrows(IllegalStateException.class, call);
+    assertEquals("Recursive update", thrown.getMessage());
+  }
+
+  private static Integer changed(Runnable change) {
+    change.run();
+    return 7;
+  }
+
+  /** Makes a change through a pool of its own, which connects for it; fails when it is repeated. */
+  private static Runnable once(String uri, Consumer<ErdaMap<String, Integer>> change) {
+    int[] calls = {0};
+    return () -> {
+      assertEquals(1, ++calls[0], "calls");
+      try (ErdaClientPool fresh = ErdaClientPool.of(uri, 1)) {
+        change.accept(map(fresh));
+      }
+    };
   }
 }

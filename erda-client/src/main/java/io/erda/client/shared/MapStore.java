@@ -10,7 +10,7 @@ import java.util.List;
  * has no value for {@link #get}, {@link #delete} and {@link #compareAndDelete}.
  */
 public interface MapStore {
-  /** The identity of the store: equal for two objects of one store. */
+  /** The identity of the store: equal for two objects of one store. May connect to the store. */
   Object identity();
 
   /** The value of a key, or null. */

@@ -1,5 +1,6 @@
 package io.erda.client.shared;
 
+import io.erda.client.ErdaClient;
 import io.erda.client.ErdaClientPool;
 import io.erda.protocol.ErdaException;
 import java.util.Iterator;
@@ -21,13 +22,15 @@ public final class PoolStore implements MapStore {
   }
 
   /**
-   * Returns the identity of the store; the pool itself before its first connection. Every other
-   * method makes that connection.
+   * {@inheritDoc} Makes the pool's first connection if there was none: two pools are known to be of
+   * one store only when both have been connected.
+   *
+   * @throws ErdaException the exceptions of {@link ErdaClientPool#borrow()}
    */
   @Override
   public Object identity() {
     UUID store = storeId.get();
-    return store == null ? pool : store;
+    return store == null ? pool.with(ErdaClient::storeId) : store;
   }
 
   @Override

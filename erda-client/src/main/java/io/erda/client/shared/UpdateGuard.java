@@ -38,6 +38,7 @@ public final class UpdateGuard implements MapStore {
         .call(function::get);
   }
 
+  /** Asks for the store's identity, which may connect, only when a function computes the key. */
   private void requireNotComputed(byte[] key) {
     if (!INNERMOST.isBound()) {
       return;
