@@ -53,8 +53,10 @@ import java.util.function.Function;
  * #clear()}, {@link #containsKey}, {@link #size()} and methods that use only keys do not decode
  * values. Entries are decoded when they are used, so the predicate of {@code entrySet().removeIf}
  * may try to get an entry's value, and return true when that throws. After {@code next()} of an
- * iterator has thrown, {@code remove()} removes the entry that can't be decoded, and the next
- * {@code next()} skips it.
+ * iterator has thrown {@code UndecodableException}, {@code remove()} removes the entry that can't
+ * be decoded, and the next {@code next()} skips it. After {@code next()} has failed without coming
+ * to an entry, with {@link ErdaException.Unavailable} for example, {@code remove()} throws {@link
+ * IllegalStateException}.
  *
  * <p><b>Methods over all entries</b> ({@link #size()}, {@link #containsValue}, iterators, streams,
  * {@code equals}) read all keys of the store, and are no snapshots: they include each entry that

@@ -17,7 +17,9 @@ import java.util.function.Function;
  * different bytes. A serializer of keys must not return an empty array.
  */
 public interface Serializer<T> {
-  /** Returns the bytes of an object. After the return the array belongs to the caller. */
+  /**
+   * Returns the bytes of an object; never null. After the return the array belongs to the caller.
+   */
   byte[] toBytes(T object);
 
   /**

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.client.shared.MapStore;
+import io.erda.protocol.ErdaException;
 import io.erda.testing.Threads;
 import java.util.AbstractSet;
 import java.util.ArrayList;
@@ -52,6 +53,15 @@ class ErdaMapTest {
 
     int keysAsked;
 
+    /** Whether reads fail, as when the server is gone. */
+    boolean unavailable;
+
+    private void requireAvailable() {
+      if (unavailable) {
+        throw new ErdaException.Unavailable("gone");
+      }
+    }
+
     private static String text(byte[] bytes) {
       return new String(bytes, UTF_8);
     }
@@ -63,6 +73,7 @@ class ErdaMapTest {
 
     @Override
     public synchronized byte[] get(byte[] key) {
+      requireAvailable();
       gets++;
       byte[] now = entries.get(text(key));
       return now == null ? null : now.clone();
@@ -125,10 +136,21 @@ class ErdaMapTest {
 
     @Override
     public synchronized Iterator<byte[]> keys() {
-      return entries.keySet().stream().toList().stream()
-          .peek(key -> keysAsked++)
-          .map(key -> key.getBytes(UTF_8))
-          .iterator();
+      Iterator<String> left = List.copyOf(entries.keySet()).iterator();
+      return new Iterator<>() {
+        @Override
+        public boolean hasNext() {
+          requireAvailable();
+          return left.hasNext();
+        }
+
+        @Override
+        public byte[] next() {
+          requireAvailable();
+          keysAsked++;
+          return left.next().getBytes(UTF_8);
+        }
+      };
     }
   }
 
@@ -291,6 +313,28 @@ class ErdaMapTest {
     assertEquals(48, map.size());
     map.clear();
     assertTrue(map.isEmpty());
+  }
+
+  /** Found by a tester: the entry before the one that was wanted was removed. */
+  @Test
+  void anIteratorThatCameToNoEntryRemovesNone() {
+    for (Collection<?> view : List.of(map.keySet(), map.values(), map.entrySet())) {
+      map.putAll(Map.of("a", 1, "b", 2, "c", 3));
+      Iterator<?> iterator = view.iterator();
+      iterator.next();
+      store.unavailable = true;
+      assertThrows(RuntimeException.class, iterator::next);
+      store.unavailable = false;
+      assertThrows(IllegalStateException.class, iterator::remove);
+      assertEquals(Map.of("a", 1, "b", 2, "c", 3), map);
+      iterator.next();
+      iterator.remove();
+      assertEquals(Map.of("a", 1, "c", 3), map, "it goes on where it stopped");
+      iterator.next();
+      assertThrows(NoSuchElementException.class, iterator::next);
+      iterator.remove();
+      assertEquals(Map.of("a", 1), map, "at the end the last entry is still the one to remove");
+    }
   }
 
   @Test
@@ -636,6 +680,32 @@ class ErdaMapTest {
     assertFalse(keys.hasNext());
     assertEquals(2, numbered.size());
     assertEquals(Set.of(1, 3), Set.copyOf(numbered.values()));
+  }
+
+  /** Found by a tester: the exception said nothing about the serializer. */
+  @Test
+  void aSerializerThatReturnsNullIsNamed() {
+    Serializer<String> none = Serializer.of(text -> null, bytes -> null);
+    ErdaMap<String, Integer> ofNoKeys = new ErdaMap<>(store, none, NUMBERS);
+    for (Executable call :
+        List.<Executable>of(
+            () -> ofNoKeys.get("a"),
+            () -> ofNoKeys.set("a", 1),
+            () -> ofNoKeys.merge("a", 1, Integer::sum),
+            () -> ofNoKeys.putAll(Map.of("a", 1)))) {
+      NullPointerException thrown = assertThrows(NullPointerException.class, call);
+      assertEquals("the serializer of keys returned null", thrown.getMessage());
+    }
+    ErdaMap<String, String> ofNoValues = new ErdaMap<>(store, Serializer.utf8(), none);
+    for (Executable call :
+        List.<Executable>of(
+            () -> ofNoValues.set("a", "1"),
+            () -> ofNoValues.compute("a", (key, now) -> "1"),
+            () -> ofNoValues.putAll(Map.of("a", "1")))) {
+      NullPointerException thrown = assertThrows(NullPointerException.class, call);
+      assertEquals("the serializer of values returned null", thrown.getMessage());
+    }
+    assertTrue(map.isEmpty());
   }
 
   @Test

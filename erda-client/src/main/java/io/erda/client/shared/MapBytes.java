@@ -22,11 +22,13 @@ public final class MapBytes<K, V> {
   @SuppressWarnings(
       "unchecked") // a key of another class throws ClassCastException, as Map specifies
   public byte[] ofKey(Object key) {
-    return keys.toBytes((K) Objects.requireNonNull(key, "key"));
+    byte[] made = keys.toBytes((K) Objects.requireNonNull(key, "key"));
+    return Objects.requireNonNull(made, "the serializer of keys returned null");
   }
 
   public byte[] ofValue(V value) {
-    return values.toBytes(Objects.requireNonNull(value, "value"));
+    byte[] made = values.toBytes(Objects.requireNonNull(value, "value"));
+    return Objects.requireNonNull(made, "the serializer of values returned null");
   }
 
   /** Decodes a key. The array still belongs to the caller. */

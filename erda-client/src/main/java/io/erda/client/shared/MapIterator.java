@@ -10,7 +10,8 @@ import java.util.function.Function;
 
 /**
  * An iterator of a view of an {@code ErdaMap}. When {@link #next()} can't decode an entry, this
- * entry is still the current one: it may be removed, and the next call skips it.
+ * entry is still the current one: it may be removed, and the next call skips it. When {@code
+ * next()} fails before it comes to an entry, nothing can be removed until it has come to one.
  */
 public abstract class MapIterator<T> implements Iterator<T> {
   /**
@@ -27,7 +28,8 @@ public abstract class MapIterator<T> implements Iterator<T> {
   }
 
   private static IllegalStateException nothingToRemove() {
-    return new IllegalStateException("next() was not called, or the entry was removed before");
+    return new IllegalStateException(
+        "next() was not called or came to no entry, or the entry was removed before");
   }
 
   /** An iterator over keys, which reads no values. */
@@ -52,6 +54,12 @@ public abstract class MapIterator<T> implements Iterator<T> {
 
     @Override
     public K next() {
+      byte[] before = last;
+      last = null; // stays so when the next line throws
+      if (!left.hasNext()) {
+        last = before;
+        throw new NoSuchElementException();
+      }
       last = left.next();
       return bytes.key(last);
     }
@@ -140,7 +148,10 @@ public abstract class MapIterator<T> implements Iterator<T> {
 
     @Override
     public T next() {
+      MapEntry<K, V> before = last;
+      last = null; // stays so when the next line throws
       if (!hasNext()) {
+        last = before;
         throw new NoSuchElementException();
       }
       last = fetched.get(next++);
