@@ -43,6 +43,8 @@ public final class ErdaClientPool implements AutoCloseable {
   /** How long a borrower waits by default. */
   public static final Duration BORROW_TIMEOUT = Duration.ofSeconds(10);
 
+  private static final Duration TIMEOUT_MAX = Duration.ofNanos(Long.MAX_VALUE);
+
   private final Supplier<ErdaClient> connect;
   private final PoolSlots slots;
 
@@ -53,20 +55,24 @@ public final class ErdaClientPool implements AutoCloseable {
    * Makes a pool; connects to nothing yet.
    *
    * @param connect makes a connection, for example {@code () -> ErdaClient.connect(uri, options)},
-   *     or {@code embedded::client}; called by the threads that borrow, several at a time
+   *     or {@code embedded::client}; called by the threads that borrow, several at a time; never
+   *     returns null
    * @param clientsMax how many clients there are at most
    * @param borrowTimeout how long a borrower waits when all clients are lent
    * @throws ErdaException.BadArgument when a number is out of its range
    */
   public ErdaClientPool(Supplier<ErdaClient> connect, int clientsMax, Duration borrowTimeout) {
     this.connect = Objects.requireNonNull(connect, "connect");
-    if (clientsMax < 1 || borrowTimeout.isNegative()) {
+    if (clientsMax < 1
+        || borrowTimeout == null
+        || borrowTimeout.isNegative()
+        || borrowTimeout.compareTo(TIMEOUT_MAX) > 0) {
       throw new ErdaException.BadArgument(
           "a pool of "
               + clientsMax
               + " clients, borrow timeout "
               + borrowTimeout
-              + "; expected 1 client or more, and no negative time");
+              + "; expected 1 client or more, and a time of zero or more, at most 292 years");
     }
     slots =
         new PoolSlots(
@@ -193,7 +199,8 @@ public final class ErdaClientPool implements AutoCloseable {
     slots.requireOpen();
     ErdaClient client;
     try {
-      client = connect.get();
+      client =
+          Objects.requireNonNull(connect.get(), "the pool's supplier of clients returned null");
     } catch (ErdaException.Full full) {
       if (slots.makeDo(slot)) {
         return false;

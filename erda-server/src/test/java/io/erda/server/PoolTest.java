@@ -268,6 +268,45 @@ class PoolTest {
     }
   }
 
+  /** Found by a tester: ArithmeticException, and NullPointerException. */
+  @Test
+  void aBorrowTimeoutIsATimeThatCanBeCounted() throws Exception {
+    Duration longest = Duration.ofNanos(Long.MAX_VALUE);
+    for (Duration bad :
+        new Duration[] {
+          null,
+          Duration.ofNanos(-1),
+          longest.plusNanos(1),
+          Duration.ofSeconds(Long.MAX_VALUE),
+          Duration.ofSeconds(Long.MIN_VALUE)
+        }) {
+      ErdaException.BadArgument thrown =
+          assertThrows(ErdaException.BadArgument.class, () -> pool("erda+shm:/x", 1, bad));
+      assertTrue(thrown.getMessage().contains("borrow timeout " + bad), thrown.getMessage());
+    }
+    try (ErdaServer server = ErdaServer.start(data, SmallStore.OPTIONS);
+        ErdaClientPool pool = pool(server.uri(), 1, longest)) {
+      assertNull(pool.get(key(0)));
+      ErdaClientPool.Lent lent = pool.borrow();
+      FutureTask<Throwable> waiter = Threads.start("waiter", () -> pool.get(key(0)));
+      lent.close();
+      assertNull(waiter.get());
+    }
+  }
+
+  /** Found by a tester: the exception told nothing about the pool. */
+  @Test
+  void aSupplierThatReturnsNullIsNamed() {
+    try (ErdaClientPool pool = new ErdaClientPool(() -> null, 1, SHORT)) {
+      for (int i = 0; i < 2; i++) {
+        NullPointerException thrown =
+            assertThrows(
+                NullPointerException.class, () -> pool.get(key(0)), "again: no place is lost");
+        assertEquals("the pool's supplier of clients returned null", thrown.getMessage());
+      }
+    }
+  }
+
   @Test
   void aPoolIsClosedInTheMiddleOfCalls() throws Exception {
     try (ErdaStore store = ErdaStore.open(data.resolve("embedded"), SmallStore.OPTIONS)) {
