@@ -103,14 +103,22 @@ public final class ErdaAsyncClient implements AutoCloseable {
     return start(device, address, options, nanoTime, 0, handler, null, null);
   }
 
-  /** Begins to connect over a device that the client owns: it is closed with the client. */
+  /**
+   * Begins to connect over a device that the client owns: it is closed with the client, or when
+   * this method throws.
+   */
   public static ErdaAsyncClient owning(
       Device device,
       String address,
       ClientOptions options,
       LongSupplier nanoTime,
       OperationHandler handler) {
-    return start(device, address, options, nanoTime, 0, handler, device, null);
+    try {
+      return start(device, address, options, nanoTime, 0, handler, device, null);
+    } catch (RuntimeException | Error e) {
+      device.close();
+      throw e;
+    }
   }
 
   private static ErdaAsyncClient start(

@@ -139,12 +139,26 @@ public final class ErdaStore implements AutoCloseable {
   /** As {@link #client()}, with options. */
   public ErdaClient client(ClientOptions options) {
     Device device = network.device();
-    return ErdaClient.over(device, ADDRESS, options, System::nanoTime, publisher);
+    try {
+      return ErdaClient.over(device, ADDRESS, options, System::nanoTime, publisher);
+    } catch (LinkageError | OutOfMemoryError e) {
+      throw unusable(e);
+    }
   }
 
   /** Returns a new client of this store that pipelines, for one thread. Close it after use. */
   public ErdaAsyncClient asyncClient(ClientOptions options, OperationHandler handler) {
-    return ErdaAsyncClient.owning(network.device(), ADDRESS, options, System::nanoTime, handler);
+    Device device = network.device();
+    try {
+      return ErdaAsyncClient.owning(device, ADDRESS, options, System::nanoTime, handler);
+    } catch (LinkageError | OutOfMemoryError e) {
+      throw unusable(e);
+    }
+  }
+
+  private static ErdaException unusable(Error e) {
+    return new ErdaException.Unusable(
+        "can't connect to the store in this process: " + JvmErrors.tell(e), e);
   }
 
   /**
