@@ -19,6 +19,7 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.CharsetDecoder;
 import java.nio.charset.CodingErrorAction;
 import java.util.Base64;
+import java.util.Set;
 
 /**
  * A key and its value as an object of JSON on a line of its own: {@code {"key":"…","value":"…"}},
@@ -43,6 +44,8 @@ public final class JsonLines {
           .streamReadConstraints(
               StreamReadConstraints.builder().maxStringLength(Integer.MAX_VALUE).build())
           .build();
+
+  private static final Set<String> MEMBERS = Set.of("key", "key64", "value", "value64");
 
   /**
    * The content of a line.
@@ -98,6 +101,7 @@ public final class JsonLines {
       require(in.nextToken() == JsonToken.START_OBJECT, "an object is wanted");
       while (in.nextToken() != JsonToken.END_OBJECT) {
         String name = in.currentName();
+        require(MEMBERS.contains(name), "'" + name + "' is not known");
         require(in.nextToken() == JsonToken.VALUE_STRING, "'" + name + "' is no string");
         byte[] bytes = name.endsWith("64") ? decoded(name, in.getText()) : encoded(in.getText());
         switch (name) {
@@ -105,11 +109,10 @@ public final class JsonLines {
             require(key == null, "it has two keys");
             key = bytes;
           }
-          case "value", "value64" -> {
+          default -> { // "value" or "value64"
             require(value == null, "it has two values");
             value = bytes;
           }
-          default -> throw new MalformedException("'" + name + "' is not known");
         }
       }
       require(in.nextToken() == null, "something follows the object");
