@@ -27,9 +27,9 @@ import java.util.function.Function;
  * <p>Every method on one key is atomic, and takes effect as the operations of {@link ErdaClient}
  * do: acknowledged changes survive the failures that the store's promise names. A method that reads
  * a value and then changes it makes the change conditional on that value, and starts over when the
- * key has got another value, after a random pause, whose bound doubles each time up to 135 ms.
- * So the functions of {@code compute}, {@code merge} and the like may be called several times for
- * one call, and must have no side effects. {@link #set} stores a value without reading the previous
+ * key has got another value, after a random pause, whose bound doubles each time up to 135 ms. So
+ * the functions of {@code compute}, {@code merge} and the like may be called several times for one
+ * call, and must have no side effects. {@link #set} stores a value without reading the previous
  * one, in one round trip; {@link #put} takes two.
  *
  * <p>Values are compared as objects ({@code equals}), keys as bytes: see {@link Serializer}.

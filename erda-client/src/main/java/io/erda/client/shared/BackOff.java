@@ -6,8 +6,8 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * The pauses of a caller whose changes of a key come too late because others change the key, too.
  * Without pauses nearly every change of many callers comes too late: 64 threads together make a
- * tenth of the changes that they make with pauses, and 500 threads a twentieth. The
- * pauses are random, and their bound doubles.
+ * tenth of the changes that they make with pauses, and 500 threads a twentieth. The pauses are
+ * random, and their bound doubles.
  */
 public final class BackOff {
   private static final long FIRST_NS = 1 << 17;
