@@ -93,7 +93,7 @@ final class DirectoryWatch implements AutoCloseable {
     return stray.removed()
         ? "the directory of the store was removed: " + RESCUE
         : "where the directory of the store is can't be told (is another file system mounted over"
-              + " it?): close the store, and find it";
+            + " it?): close the store, and find it";
   }
 
   /**
