@@ -11,7 +11,7 @@ import java.util.concurrent.locks.LockSupport;
  * made at once.
  */
 public final class BackOff {
-  private static final int AT_ONCE = 3;
+  private static final int AT_ONCE = 12;
   private static final long FIRST_NS = 1 << 17;
   private static final long LONGEST_NS = 1 << 27;
 
