@@ -112,7 +112,7 @@ final class ClientHandshake {
         }
         transport =
             options.tls() == null
-                ? new Transport.Plain(channel)
+                ? new Transport.Plain(channel, StackRoom.OF_CHANNEL)
                 : options.tls().wrap(channel, target.getHostString(), target.getPort());
         out.addHello(options.secret() != null, nonce);
         step = Step.HELLO;

@@ -43,20 +43,26 @@ interface Transport extends AutoCloseable {
   final class Plain implements Transport {
     private static final byte[] NONE = {};
     private final SocketChannel channel;
+    private final int room;
 
-    Plain(SocketChannel channel) {
+    /**
+     * @param room that a step requires on the stack of its thread: {@link StackRoom#OF_CHANNEL} for
+     *     threads of callers, 0 for a thread of ours
+     */
+    Plain(SocketChannel channel, int room) {
       this.channel = channel;
+      this.room = room;
     }
 
     @Override
     public int read(ByteBuffer to) throws IOException {
-      StackRoom.require(StackRoom.OF_CHANNEL);
+      StackRoom.require(room);
       return channel.read(to);
     }
 
     @Override
     public void write(ByteBuffer from) throws IOException {
-      StackRoom.require(StackRoom.OF_CHANNEL);
+      StackRoom.require(room);
       channel.write(from);
     }
 

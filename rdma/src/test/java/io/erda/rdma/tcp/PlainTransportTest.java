@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.rdma.DeepStack;
+import io.erda.rdma.StackRoom;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -31,7 +32,7 @@ final class PlainTransportTest {
       for (int round = 0; round < OVERFLOWS; round++) {
         SocketChannel channel = SocketChannel.open(server.getLocalAddress());
         Sockets.configure(channel);
-        Transport transport = new Transport.Plain(channel);
+        Transport transport = new Transport.Plain(channel, StackRoom.OF_CHANNEL);
         boolean writes = round % 2 == 0;
         try (SocketChannel peer = server.accept()) {
           Runnable call =
