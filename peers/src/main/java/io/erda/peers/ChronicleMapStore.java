@@ -13,6 +13,7 @@ import net.openhft.chronicle.map.ChronicleMapBuilder;
 /** A Chronicle Map in a file, of byte arrays of constant size, which are read into one of ours. */
 public class ChronicleMapStore implements PeerStore {
   private final ChronicleMap<byte[], byte[]> map;
+  private final boolean isOwner;
   private final byte[] key = new byte[KEY_BYTES];
   private final byte[] value;
   private final byte[] got;
@@ -29,21 +30,30 @@ public class ChronicleMapStore implements PeerStore {
    * @param joins whether another process has the store open, so that there is nothing to recover
    */
   ChronicleMapStore(PeerPlace place, boolean joins) throws IOException {
-    this.value = new byte[place.valueBytes()];
-    this.got = new byte[place.valueBytes()];
+    this(open(place, joins), place.valueBytes(), true);
+  }
+
+  private ChronicleMapStore(ChronicleMap<byte[], byte[]> map, int valueBytes, boolean isOwner) {
+    this.map = map;
+    this.isOwner = isOwner;
+    this.value = new byte[valueBytes];
+    this.got = new byte[valueBytes];
     this.valueBuffer = ByteBuffer.wrap(value).order(ByteOrder.nativeOrder());
     this.gotBuffer = ByteBuffer.wrap(got).order(ByteOrder.nativeOrder());
+  }
+
+  private static ChronicleMap<byte[], byte[]> open(PeerPlace place, boolean joins)
+      throws IOException {
     ChronicleMapBuilder<byte[], byte[]> builder =
         ChronicleMapBuilder.of(byte[].class, byte[].class)
-            .constantKeySizeBySample(key)
-            .constantValueSizeBySample(value)
+            .constantKeySizeBySample(new byte[KEY_BYTES])
+            .constantValueSizeBySample(new byte[place.valueBytes()])
             .entries(place.objects())
             .putReturnsNull(true);
     File file = Path.of(place.location(), "map").toFile();
-    this.map =
-        file.exists() && !joins
-            ? builder.recoverPersistedTo(file, true)
-            : builder.createPersistedTo(file);
+    return file.exists() && !joins
+        ? builder.recoverPersistedTo(file, true)
+        : builder.createPersistedTo(file);
   }
 
   @Override
@@ -59,6 +69,12 @@ public class ChronicleMapStore implements PeerStore {
   @Override
   public final ByteBuffer got() {
     return gotBuffer;
+  }
+
+  /** One map is for all threads of a process. */
+  @Override
+  public final PeerStore another() {
+    return new ChronicleMapStore(map, value.length, false);
   }
 
   @Override
@@ -82,6 +98,8 @@ public class ChronicleMapStore implements PeerStore {
 
   @Override
   public final void close() {
-    map.close();
+    if (isOwner) {
+      map.close();
+    }
   }
 }

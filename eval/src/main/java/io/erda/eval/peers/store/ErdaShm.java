@@ -13,6 +13,8 @@ import java.lang.foreign.MemorySegment;
 public final class ErdaShm extends ErdaPeer {
   private static final long SLEEP_NS = 100_000_000;
 
+  private final PeerPlace place;
+
   /** A client with several operations in flight; null when the store is not pipelined. */
   private final ErdaAsyncClient pipeline;
 
@@ -23,6 +25,7 @@ public final class ErdaShm extends ErdaPeer {
 
   public ErdaShm(PeerPlace place) {
     super(ErdaClient.connect(place.location()), place.valueBytes());
+    this.place = place;
     this.pipeline = place.pipelined() ? pipeline(place.location()) : null;
   }
 
@@ -37,6 +40,11 @@ public final class ErdaShm extends ErdaPeer {
       Thread.onSpinWait();
     }
     return client;
+  }
+
+  @Override
+  public PeerStore another() {
+    return new ErdaShm(place);
   }
 
   @Override

@@ -10,7 +10,7 @@ public final class MemcachedStore extends SegmentStore {
   private static final int TEXT_BYTES = (KEY_BYTES + 2) / 3 * 4;
 
   private final MemcachedClient client;
-  private final boolean inBatches;
+  private final PeerPlace place;
   private final byte[] keyBytes = new byte[KEY_BYTES];
   private final byte[] text = new byte[TEXT_BYTES];
   private final MemorySegment textKey = MemorySegment.ofArray(text);
@@ -20,7 +20,7 @@ public final class MemcachedStore extends SegmentStore {
     this.client =
         MemcachedClient.connect(
             Path.of(place.location()), TEXT_BYTES, place.valueBytes(), PIPELINE_DEPTH);
-    this.inBatches = place.pipelined();
+    this.place = place;
   }
 
   private MemorySegment textKey() {
@@ -30,9 +30,14 @@ public final class MemcachedStore extends SegmentStore {
   }
 
   @Override
+  public PeerStore another() {
+    return new MemcachedStore(place);
+  }
+
+  @Override
   public void put() {
     client.addSet(textKey(), value);
-    if (!inBatches || client.addedSets() == PIPELINE_DEPTH) {
+    if (!place.pipelined() || client.addedSets() == PIPELINE_DEPTH) {
       client.awaitSets();
     }
   }

@@ -2,11 +2,16 @@ package io.erda.eval.peers.store;
 
 /** Stores nothing, and finds every object: it measures the cost of the harness. */
 public final class NothingStore extends SegmentStore {
-  private final int valueBytes;
+  private final PeerPlace place;
 
   public NothingStore(PeerPlace place) {
     super(place.valueBytes());
-    this.valueBytes = place.valueBytes();
+    this.place = place;
+  }
+
+  @Override
+  public PeerStore another() {
+    return new NothingStore(place);
   }
 
   @Override
@@ -16,7 +21,7 @@ public final class NothingStore extends SegmentStore {
   @Override
   public int get() {
     got().putLong(0, key().getLong(Long.BYTES));
-    return valueBytes;
+    return place.valueBytes();
   }
 
   @Override

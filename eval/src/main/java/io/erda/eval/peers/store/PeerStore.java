@@ -44,6 +44,16 @@ public interface PeerStore extends AutoCloseable {
   /** Returns in words the failures that a put that has returned survives. */
   String durability();
 
+  /**
+   * Another adapter of the same open store, for the thread that calls this: several threads may
+   * have one each, and use them at once. It is closed before this one.
+   *
+   * @throws UnsupportedOperationException when the adapter supports one thread only
+   */
+  default PeerStore another() {
+    throw new UnsupportedOperationException(getClass().getName() + " is for one thread");
+  }
+
   @Override
   void close();
 }

@@ -8,12 +8,12 @@ import java.nio.file.Path;
 /** A Redis server, on a Unix socket if the location is a path, or on TCP if it is a port. */
 public final class RedisStore extends SegmentStore {
   private final RedisClient client;
-  private final boolean inBatches;
+  private final PeerPlace place;
 
   public RedisStore(PeerPlace place) {
     super(place.valueBytes());
     this.client = connect(place.location(), place.valueBytes());
-    this.inBatches = place.pipelined();
+    this.place = place;
   }
 
   private static RedisClient connect(String location, int valueBytes) {
@@ -27,9 +27,14 @@ public final class RedisStore extends SegmentStore {
   }
 
   @Override
+  public PeerStore another() {
+    return new RedisStore(place);
+  }
+
+  @Override
   public void put() {
     client.addSet(key, value);
-    if (!inBatches || client.addedSets() == PIPELINE_DEPTH) {
+    if (!place.pipelined() || client.addedSets() == PIPELINE_DEPTH) {
       client.awaitSets();
     }
   }
