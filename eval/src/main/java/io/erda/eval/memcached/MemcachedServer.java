@@ -11,11 +11,14 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * A memcached server on a Unix socket, with the default configuration except for the socket and the
- * memory limit. Owned by the {@link Children} it was started with.
+ * A memcached server on a Unix socket, with the default configuration except for the socket, the
+ * memory limit, and the number of threads. Owned by the {@link Children} it was started with.
  */
 public final class MemcachedServer {
   private static final Duration START_TIMEOUT = Duration.ofMinutes(1);
+
+  /** The number of threads that memcached has by default. */
+  public static final int DEFAULT_THREADS = 4;
 
   private final Children children;
   private final Child child;
@@ -32,8 +35,10 @@ public final class MemcachedServer {
    *
    * @param directory of its socket
    * @param bytesMax of memory; further objects would evict others
+   * @param threads that serve its clients
    */
-  public static MemcachedServer start(Children children, Path directory, long bytesMax) {
+  public static MemcachedServer start(
+      Children children, Path directory, long bytesMax, int threads) {
     Path server = Programs.require("memcached");
     Path socket = directory.resolve("memcached.sock");
     try {
@@ -50,6 +55,8 @@ public final class MemcachedServer {
                 socket.toString(),
                 "-m",
                 Long.toString((bytesMax >> 20) + 1),
+                "-t",
+                Integer.toString(threads),
                 "-u",
                 System.getProperty("user.name")));
     child.awaitThat("listen at " + socket, () -> isReady(socket), START_TIMEOUT);

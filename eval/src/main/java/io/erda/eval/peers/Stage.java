@@ -17,11 +17,17 @@ record Stage(Context context, PeerLibraries libraries, PeerSizes sizes) {
     return context.roundsOr(sizes.rounds(), sizes.rounds());
   }
 
-  /** The systems that can be measured on this machine. */
+  /** The systems that one thread uses, and that can be measured on this machine. */
   List<PeerSystem> systems() {
-    return Stream.of(PeerSystem.values())
-        .filter(system -> system.isStore() && libraries.missing(system).isEmpty())
-        .toList();
+    return available(
+        Stream.of(PeerSystem.values())
+            .filter(system -> system.isStore() && !system.isForThreads())
+            .toList());
+  }
+
+  /** Those of some systems that can be measured on this machine. */
+  List<PeerSystem> available(List<PeerSystem> systems) {
+    return systems.stream().filter(system -> libraries.missing(system).isEmpty()).toList();
   }
 
   /** The name of a system in tables. */
@@ -34,9 +40,15 @@ record Stage(Context context, PeerLibraries libraries, PeerSizes sizes) {
     return context.report().given("rounds", rounds());
   }
 
-  /** Adds why the other systems are left out. */
+  /** Adds why the other systems that one thread uses are left out. */
   void addLeftOut(Report report) {
-    for (PeerSystem system : PeerSystem.values()) {
+    addLeftOut(
+        report, Stream.of(PeerSystem.values()).filter(system -> !system.isForThreads()).toList());
+  }
+
+  /** Adds why some systems are left out, if they are. */
+  void addLeftOut(Report report, List<PeerSystem> systems) {
+    for (PeerSystem system : systems) {
       libraries
           .missing(system)
           .ifPresent(why -> report.words("left out: " + system.title() + ": " + why));

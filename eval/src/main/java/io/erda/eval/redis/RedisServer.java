@@ -11,6 +11,7 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -19,6 +20,9 @@ import java.util.List;
  */
 public final class RedisServer implements AutoCloseable {
   private static final Duration START_TIMEOUT = Duration.ofMinutes(1);
+
+  /** Redis refuses more. */
+  private static final int IO_THREADS_MAX = 128;
 
   private final Children children;
   private final Child child;
@@ -54,6 +58,16 @@ public final class RedisServer implements AutoCloseable {
    */
   public static RedisServer start(
       Children children, Path directory, boolean tcp, boolean appendOnly) {
+    return start(children, directory, tcp, appendOnly, 1);
+  }
+
+  /**
+   * Starts a server.
+   *
+   * @param ioThreads that read and write its sockets; Redis before 6.0 has one
+   */
+  public static RedisServer start(
+      Children children, Path directory, boolean tcp, boolean appendOnly, int ioThreads) {
     Path server = Programs.require("redis-server");
     Path socket = directory.resolve("redis.sock");
     int port = tcp ? freePort() : 0;
@@ -62,9 +76,8 @@ public final class RedisServer implements AutoCloseable {
     } catch (IOException e) {
       throw new ProcessException("can't remove " + socket + ": " + e.getMessage(), e);
     }
-    Child child =
-        children.start(
-            "redis-server",
+    List<String> command =
+        new ArrayList<>(
             List.of(
                 server.toString(),
                 "--port",
@@ -83,8 +96,19 @@ public final class RedisServer implements AutoCloseable {
                 "everysec",
                 "--daemonize",
                 "no"));
+    if (ioThreads > 1 && hasIoThreads(server)) {
+      command.addAll(
+          List.of("--io-threads", Integer.toString(Math.min(ioThreads, IO_THREADS_MAX))));
+    }
+    Child child = children.start("redis-server", command);
     child.awaitThat("listen at " + socket, () -> isReady(socket), START_TIMEOUT);
     return new RedisServer(children, child, socket, port);
+  }
+
+  private static boolean hasIoThreads(Path server) {
+    return Programs.version(server)
+        .map(version -> Integer.parseInt(version.split("\\.", 2)[0]) >= 6)
+        .orElse(false);
   }
 
   private static int freePort() {

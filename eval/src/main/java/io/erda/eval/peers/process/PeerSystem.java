@@ -2,6 +2,7 @@ package io.erda.eval.peers.process;
 
 import io.erda.eval.peers.store.ErdaEmbedded;
 import io.erda.eval.peers.store.ErdaShm;
+import io.erda.eval.peers.store.ErdaTcp;
 import io.erda.eval.peers.store.MemcachedStore;
 import io.erda.eval.peers.store.NothingStore;
 import io.erda.eval.peers.store.RedisStore;
@@ -11,6 +12,7 @@ import java.util.List;
 public enum PeerSystem {
   ERDA_SHM("Erda over shm, server process", ErdaShm.class.getName(), PeerOrigin.OURS, true),
   ERDA_EMBEDDED("Erda embedded", ErdaEmbedded.class.getName(), PeerOrigin.OURS, false),
+  ERDA_TCP("Erda over TCP, server process", ErdaTcp.class.getName(), PeerOrigin.OURS, false),
   CHRONICLE_MAP(
       "Chronicle Map, persisted", "io.erda.peers.ChronicleMapStore", Origins.CHRONICLE_MAP, false),
   CHRONICLE_MAP_SHARED(
@@ -34,10 +36,20 @@ public enum PeerSystem {
   REDIS_TCP("Redis, TCP, no file", RedisStore.class.getName(), Origins.REDIS, true),
   REDIS_TCP_APPENDING(
       "Redis, TCP, append-only file", RedisStore.class.getName(), Origins.REDIS, true),
-  MEMCACHED(
-      "memcached, Unix socket",
+
+  /** As many threads read and write its sockets as the machine has cores. */
+  REDIS_TCP_THREADS(
+      "Redis, TCP, a thread for each core, no file",
+      RedisStore.class.getName(),
+      Origins.REDIS,
+      true),
+  MEMCACHED("memcached, Unix socket", MemcachedStore.class.getName(), Origins.MEMCACHED, true),
+
+  /** As many threads serve its clients as the machine has cores. */
+  MEMCACHED_THREADS(
+      "memcached, Unix socket, a thread for each core",
       MemcachedStore.class.getName(),
-      PeerOrigin.program("memcached"),
+      Origins.MEMCACHED,
       true),
 
   /** No store, to measure the harness itself. */
@@ -66,12 +78,20 @@ public enum PeerSystem {
 
   /** Whether it is Erda itself. */
   public boolean isErda() {
-    return this == ERDA_SHM || this == ERDA_EMBEDDED;
+    return this == ERDA_SHM || this == ERDA_EMBEDDED || this == ERDA_TCP;
   }
 
   /** Whether it stores objects. */
   public boolean isStore() {
     return this != NOTHING;
+  }
+
+  /** Whether it is measured only with several threads at once. */
+  public boolean isForThreads() {
+    return switch (this) {
+      case ERDA_TCP, REDIS_TCP_THREADS, MEMCACHED_THREADS -> true;
+      default -> false;
+    };
   }
 
   /** Whether many puts can be under way at once, or in one batch. */
@@ -115,5 +135,6 @@ public enum PeerSystem {
             "-Dchronicle.analytics.disable=true");
 
     static final PeerOrigin REDIS = PeerOrigin.program("redis-server");
+    static final PeerOrigin MEMCACHED = PeerOrigin.program("memcached");
   }
 }
