@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.erda.eval.load.LoadResult;
+import io.erda.eval.peers.process.KeyChoice;
 import io.erda.eval.peers.process.PeerLibraries;
 import io.erda.eval.peers.process.PeerProcess;
 import io.erda.eval.peers.process.PeerSetup;
@@ -108,6 +109,21 @@ class PeersTest {
       assertEquals(20, paced.operations());
       assertEquals(10, paced.read().count());
       assertEquals(10, paced.update().count());
+      assertDoesNotThrow(process::verify);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      names = {"LMDB", "ROCKSDB"},
+      mode = EnumSource.Mode.EXCLUDE)
+  void severalThreadsUseOneStore(PeerSystem system) {
+    try (PeerProcess process = start(system, KEYS, false)) {
+      assertTrue(process.inserts(2, KEYS, Duration.ofSeconds(10)) > 0);
+      assertDoesNotThrow(process::verify);
+      for (KeyChoice keys : KeyChoice.values()) {
+        assertTrue(process.threads(3, 50, keys, Duration.ofMillis(50)) > 0);
+      }
       assertDoesNotThrow(process::verify);
     }
   }

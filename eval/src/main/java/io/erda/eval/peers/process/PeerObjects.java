@@ -93,7 +93,12 @@ final class PeerObjects {
    * A random number: the high bits of a linear congruential generator, whose cost is negligible.
    */
   long anyNumber() {
+    return any(count);
+  }
+
+  /** The same, of as many numbers as {@code bound}. */
+  long any(long bound) {
     random = random * 6364136223846793005L + 1442695040888963407L;
-    return Math.unsignedMultiplyHigh(random, count);
+    return Math.unsignedMultiplyHigh(random, bound);
   }
 }

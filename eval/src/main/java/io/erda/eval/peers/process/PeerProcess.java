@@ -115,6 +115,28 @@ public final class PeerProcess implements AutoCloseable {
     return askTimed("paced " + time.toNanos() + " " + interval.toNanos());
   }
 
+  /**
+   * Gets and updates objects for a time by several threads at once, each with a client of its own.
+   * The first third of the time is not counted.
+   *
+   * @param getsPercent how many of a hundred operations are gets
+   * @return nanoseconds from one operation of all threads to the next
+   */
+  public double threads(int threads, int getsPercent, KeyChoice keys, Duration time) {
+    return ask("threads " + threads + " " + getsPercent + " " + keys + " " + time.toNanos());
+  }
+
+  /**
+   * Inserts objects that are not there by several threads at once: the next ones of those that the
+   * store is made for. The first third is not counted.
+   *
+   * @param most the number of objects after which it ends before its time
+   * @return nanoseconds from one insert of all threads to the next
+   */
+  public double inserts(int threads, long most, Duration time) {
+    return ask("inserts " + threads + " " + most + " " + time.toNanos());
+  }
+
   private LoadResult askTimed(String line) {
     child.tell(line);
     return PeerAnswer.result(child.await(PeerAnswer.TIMED, ANSWER_TIMEOUT));

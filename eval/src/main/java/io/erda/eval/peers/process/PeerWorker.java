@@ -1,7 +1,9 @@
 package io.erda.eval.peers.process;
 
 import io.erda.eval.load.LoadResult;
+import io.erda.eval.peers.process.ClientThread.ThreadFailed;
 import io.erda.eval.peers.process.PeerObjects.ObjectLost;
+import io.erda.eval.peers.process.ThreadsTurn.Counted;
 import io.erda.eval.peers.store.PeerPlace;
 import io.erda.eval.peers.store.PeerStore;
 import java.io.BufferedReader;
@@ -13,9 +15,9 @@ import java.util.Map;
 import site.ycsb.WorkloadException;
 
 /**
- * A process with one store open and one thread that uses it. It executes commands, a line each, and
- * answers each with a line: the number of operations and the nanoseconds; for YCSB's workloads and
- * a steady rate also the latencies.
+ * A process with one store open, and one thread that uses it, or several for some commands. It
+ * executes commands, a line each, and answers each with a line: the number of operations and the
+ * nanoseconds; for YCSB's workloads and a steady rate also the latencies.
  *
  * <p>Objects are loaded in random order, and then chosen uniformly, except in YCSB's workloads.
  */
@@ -35,12 +37,14 @@ public final class PeerWorker {
   private final PeerStore store;
   private final PeerObjects objects;
   private final PacedTurn paced;
+  private final ThreadsTurn threads;
   private final Map<String, YcsbTurn> workloads = new HashMap<>();
 
-  private PeerWorker(PeerStore store, PeerObjects objects) {
+  private PeerWorker(PeerStore store, PeerObjects objects, ThreadsTurn threads) {
     this.store = store;
     this.objects = objects;
     this.paced = new PacedTurn(objects, System::nanoTime);
+    this.threads = threads;
   }
 
   /** Arguments: the adapter's class, location, objects, bytes of a value, whether pipelined. */
@@ -52,11 +56,13 @@ public final class PeerWorker {
             Integer.parseInt(arguments[3]),
             Boolean.parseBoolean(arguments[4]));
     Class<? extends PeerStore> adapter = Class.forName(arguments[0]).asSubclass(PeerStore.class);
-    try (PeerStore store = adapter.getConstructor(PeerPlace.class).newInstance(place)) {
+    try (PeerStore store = adapter.getConstructor(PeerPlace.class).newInstance(place);
+        ThreadsTurn threads =
+            new ThreadsTurn(store, place.objects(), place.valueBytes(), System::nanoTime)) {
       System.out.println(PeerAnswer.open(store.durability()));
       PeerObjects objects = new PeerObjects(store, place.objects(), place.valueBytes());
-      new PeerWorker(store, objects).serve();
-    } catch (ObjectLost | GaveUp e) {
+      new PeerWorker(store, objects, threads).serve();
+    } catch (ObjectLost | GaveUp | ThreadFailed e) {
       System.err.println(e.getMessage());
       System.exit(1);
     }
@@ -64,7 +70,7 @@ public final class PeerWorker {
     System.exit(0);
   }
 
-  private void serve() throws IOException, WorkloadException {
+  private void serve() throws IOException, WorkloadException, InterruptedException {
     BufferedReader in =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String line = in.readLine(); line != null; line = in.readLine()) {
@@ -78,6 +84,19 @@ public final class PeerWorker {
             case "ycsb-load" -> timed(workload(words[1]).load(objects.count()));
             case "ycsb" -> timed(workload(words[1]).run(Long.parseLong(words[2])));
             case "paced" -> timed(paced.run(Long.parseLong(words[1]), Long.parseLong(words[2])));
+            case "threads" ->
+                counted(
+                    threads.run(
+                        Integer.parseInt(words[1]),
+                        Integer.parseInt(words[2]),
+                        KeyChoice.valueOf(words[3]),
+                        Long.parseLong(words[4])));
+            case "inserts" ->
+                counted(
+                    threads.insert(
+                        Integer.parseInt(words[1]),
+                        Long.parseLong(words[2]),
+                        Long.parseLong(words[3])));
             default -> throw new IllegalArgumentException(line);
           });
     }
@@ -142,6 +161,11 @@ public final class PeerWorker {
   private String timed(LoadResult result) {
     store.settle();
     return PeerAnswer.timed(result);
+  }
+
+  private String counted(Counted counted) {
+    store.settle();
+    return PeerAnswer.done(counted.operations(), counted.ns());
   }
 
   private static String done(long operations, long startNs) {
