@@ -29,6 +29,7 @@ import io.erda.eval.experiments.puts.PublishExperiment;
 import io.erda.eval.experiments.scale.ScaleExperiment;
 import io.erda.eval.experiments.starts.RestartExperiment;
 import io.erda.eval.peers.BeyondMemoryExperiment;
+import io.erda.eval.peers.CoresExperiment;
 import io.erda.eval.peers.PeersExperiment;
 import io.erda.eval.peers.YcsbExperiment;
 import java.util.List;
@@ -60,6 +61,7 @@ public final class Experiments {
           new PeersExperiment(),
           new YcsbExperiment(),
           new BeyondMemoryExperiment(),
+          new CoresExperiment(),
           new BaselinesExperiment(Deployment.SHM),
           new BaselinesExperiment(Deployment.EMBEDDED),
           new BaselinesExperiment(Deployment.TCP),

@@ -28,14 +28,7 @@ enum Column {
 
   /** The store of the measurement, in words. */
   String scaleTitle(PeerSizes sizes) {
-    Cell cell = sizes.cell(scale);
-    return String.format(
-        Locale.ROOT,
-        "%s, %s",
-        cell.valueBytes() < 1024 ? cell.valueBytes() + " B" : cell.valueBytes() / 1024 + " KiB",
-        cell.objects() % 1_000_000 == 0
-            ? cell.objects() / 1_000_000 + " M"
-            : cell.objects() / 1_000 + " k");
+    return sizes.cell(scale).title();
   }
 
   /** The size of the store. */
@@ -46,5 +39,19 @@ enum Column {
   }
 
   /** A store: a number of objects of one size. */
-  record Cell(int valueBytes, long objects) {}
+  record Cell(int valueBytes, long objects) {
+    /** The size of a value, in words. */
+    String valueTitle() {
+      return valueBytes < 1024 ? valueBytes + " B" : valueBytes / 1024 + " KiB";
+    }
+
+    /** The size of a value and the number of objects, in words. */
+    String title() {
+      return String.format(
+          Locale.ROOT,
+          "%s, %s",
+          valueTitle(),
+          objects % 1_000_000 == 0 ? objects / 1_000_000 + " M" : objects / 1_000 + " k");
+    }
+  }
 }

@@ -42,6 +42,27 @@ record PeerSizes(
           Duration.ofMillis(250),
           1);
 
+  /** For several threads. */
+  static final PeerSizes THREADS =
+      new PeerSizes(
+          FULL.small,
+          FULL.kib,
+          FULL.big,
+          Duration.ofSeconds(20),
+          Duration.ofSeconds(3),
+          FULL.turn,
+          3);
+
+  static final PeerSizes THREADS_QUICK =
+      new PeerSizes(
+          new Cell(64, 20_000),
+          new Cell(1024, 5_000),
+          QUICK.big,
+          Duration.ofMillis(200),
+          Duration.ofMillis(50),
+          Duration.ofMillis(30),
+          1);
+
   Cell cell(Column.Scale scale) {
     return switch (scale) {
       case SMALL -> small;

@@ -98,6 +98,17 @@ public final class Report {
     return this;
   }
 
+  /**
+   * Adds a line about goals that this run can't judge although it has their figures, which then
+   * have no goals.
+   *
+   * @return this report
+   */
+  public Report notJudged(String why) {
+    unjudged.add(why);
+    return this;
+  }
+
   /** Adds a line about a missed goal that is not the goal of a figure. Returns this report. */
   public Report miss(String what) {
     missed.add(what);

@@ -36,7 +36,10 @@ class ZipfianTest {
     }
     for (int rank : new int[] {0, 1, 10}) {
       assertEquals(
-          zipfian.share(rank), counts[zipfian.number(rank)] / (double) DRAWN, 0.005, "rank " + rank);
+          zipfian.share(rank),
+          counts[zipfian.number(rank)] / (double) DRAWN,
+          0.005,
+          "rank " + rank);
     }
   }
 }

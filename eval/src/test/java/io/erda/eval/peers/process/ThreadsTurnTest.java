@@ -14,7 +14,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Turns of several threads, each of which reads the clock after some operations: it is its step. */
+/**
+ * Turns of several threads, each of which reads the clock after some operations: it is its step.
+ */
 @Timeout(60)
 class ThreadsTurnTest {
   private static final int OBJECTS = 1_000;
@@ -27,8 +29,7 @@ class ThreadsTurnTest {
   private final SharedHeapStore store = new SharedHeapStore();
   private final AtomicLong clock = new AtomicLong(Long.MAX_VALUE - NS / 2);
   private final ThreadsTurn turn =
-      new ThreadsTurn(
-          store, OBJECTS, SharedHeapStore.VALUE_BYTES, () -> clock.addAndGet(TICK_NS));
+      new ThreadsTurn(store, OBJECTS, SharedHeapStore.VALUE_BYTES, () -> clock.addAndGet(TICK_NS));
 
   @AfterEach
   void close() {
@@ -125,8 +126,7 @@ class ThreadsTurnTest {
   /** The others don't go on until the turn is over. */
   @Test
   void oneThreadThatFailsEndsTheTurn() {
-    assertThrows(
-        ThreadFailed.class, () -> turn.run(4, 100, KeyChoice.UNIFORM, Long.MAX_VALUE / 4));
+    assertThrows(ThreadFailed.class, () -> turn.run(4, 100, KeyChoice.UNIFORM, Long.MAX_VALUE / 4));
   }
 
   @Test
