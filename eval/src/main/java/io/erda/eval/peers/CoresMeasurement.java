@@ -35,8 +35,12 @@ final class CoresMeasurement {
     this.figures = figures;
   }
 
+  /** A quick run inserts only small objects, because it takes long to start processes. */
   void run(List<PeerSystem> systems) {
     measure(systems, WITHOUT_INSERTS, cell(), this::bringToSteadyState);
+    if (stage.context().quick() && scale != Scale.SMALL) {
+      return;
+    }
     // Each turn has other keys, and so has the turn before the first.
     long turns = threadCounts.size() * (long) stage.rounds() + 1;
     Cell room = new Cell(cell().valueBytes(), cell().objects() * turns);

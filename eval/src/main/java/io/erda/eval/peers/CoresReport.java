@@ -13,6 +13,7 @@ import io.erda.eval.report.Unit;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /** The figures of {@link CoresExperiment}: tables, curves, and goals where they can be judged. */
 final class CoresReport {
@@ -58,6 +59,10 @@ final class CoresReport {
                     turnSeconds,
                     threadCounts.getLast(),
                     writtenSeconds));
+    report.words(
+        stage.available(CoresExperiment.SYSTEMS).stream()
+            .map(stage::title)
+            .collect(Collectors.joining("; ", "Measured are: ", ".")));
     for (KeyChoice keys : KeyChoice.values()) {
       for (Scale scale : CoresExperiment.SCALES) {
         tell(report, keys, scale);
@@ -83,7 +88,7 @@ final class CoresReport {
       if (load.keys() == keys) {
         for (PeerSystem system : stage.available(CoresExperiment.SYSTEMS)) {
           table
-              .row(load.title(), stage.title(system).split(",", 2)[0])
+              .row(load.title(), system.title().split(",", 2)[0])
               .values(
                   threadCounts.stream()
                       .mapToDouble(threads -> figures.median(scale, load, system, threads))
@@ -92,9 +97,9 @@ final class CoresReport {
       }
     }
     Cell cell = stage.sizes().cell(scale);
-    String what = "Keys " + keys.title() + ", values of " + cell.title();
+    String what = "Keys: " + keys.title() + "; values: " + cell.title();
     String name = keys.name().toLowerCase(Locale.ROOT) + cell.valueTitle().replace(" ", "");
-    report.words(what + ":").add(name, table);
+    report.words(what + ".").add(name, table);
     LinePlot plot = LinePlot.of(what + ": operations a second by threads", table);
     if (keys == KeyChoice.UNIFORM && scale == Scale.SMALL) {
       report.picture(plot);

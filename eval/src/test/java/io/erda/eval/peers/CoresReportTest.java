@@ -136,7 +136,7 @@ class CoresReportTest {
     String html = Files.readString(page.page());
     String head = html.substring(0, html.indexOf("<section>"));
     assertEquals(1, head.split("<svg", -1).length - 1);
-    assertTrue(head.contains("Keys uniform, values of 64 B"), head);
+    assertTrue(head.contains("Keys: uniform; values: 64 B"), head);
   }
 
   @Test
