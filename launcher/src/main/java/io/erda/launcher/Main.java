@@ -9,6 +9,7 @@ import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.nio.charset.Charset;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 
@@ -29,6 +30,8 @@ public final class Main {
   private Main() {}
 
   public static void main(String[] args) {
+    // Programs read figures, logs and HTTP headers, and expect ASCII digits.
+    Locale.setDefault(Locale.Category.FORMAT, Locale.ROOT);
     CheckedOutput output = new CheckedOutput(new FileOutputStream(FileDescriptor.out));
     System.setOut(
         new PrintStream(

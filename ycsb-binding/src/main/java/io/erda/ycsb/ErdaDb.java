@@ -295,6 +295,8 @@ public final class ErdaDb extends DB {
       inserts.submit(table, key, keys.of(table, key), encoded());
       return Status.BATCHED_OK;
     } catch (ErdaException e) {
+      // YCSB may retry the insert with the same values, which can be read only once.
+      format.decode(Arrays.copyOf(format.bytes(), format.length()), format.length(), null, values);
       return error("insert", table, key, e);
     }
   }

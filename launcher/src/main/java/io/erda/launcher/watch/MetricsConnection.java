@@ -190,7 +190,9 @@ final class MetricsConnection implements Runnable {
     byte[] body = text.getBytes(UTF_8);
     String head =
         "HTTP/1.1 %s\r\n".formatted(status)
-            + "Content-Type: %s\r\nContent-Length: %d\r\n".formatted(type, body.length)
+            + "Content-Type: %s\r\nContent-Length: ".formatted(type)
+            + body.length
+            + "\r\n"
             + "Allow: GET, HEAD\r\nConnection: close\r\nVary: Accept\r\n"
             // The page loads nothing from elsewhere, and no other page may embed it.
             + "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline';"

@@ -145,8 +145,8 @@ public final class MetricsEndpoint implements AutoCloseable {
   /** The URL for a scraper. */
   public String url() {
     String host = socket.getInetAddress().getHostAddress();
-    return "http://%s:%d%s"
-        .formatted(host.contains(":") ? "[" + host + "]" : host, socket.getLocalPort(), PATH);
+    String shown = host.contains(":") ? "[" + host + "]" : host;
+    return "http://" + shown + ":" + socket.getLocalPort() + PATH;
   }
 
   private void accept(Source source, Consumer<Throwable> onFailure) {

@@ -21,6 +21,7 @@ import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
@@ -77,6 +78,18 @@ class MetricsEndpointTest {
       assertEquals(
           Integer.toString(got.body().getBytes(UTF_8).length),
           head.headers().firstValue("Content-Length").orElse(""));
+    }
+  }
+
+  /** The length of the answer had digits that no client reads. */
+  @Test
+  void anotherLocalesDigitsAreNotUsed() throws Exception {
+    Locale before = Locale.getDefault(Locale.Category.FORMAT);
+    Locale.setDefault(Locale.Category.FORMAT, Locale.forLanguageTag("fa-IR-u-nu-arabext"));
+    try (MetricsEndpoint endpoint = start(() -> Map.of("puts", 7L))) {
+      assertTrue(ask(endpoint.url(), "GET").body().contains("\nerda_puts_total 7\n"));
+    } finally {
+      Locale.setDefault(Locale.Category.FORMAT, before);
     }
   }
 

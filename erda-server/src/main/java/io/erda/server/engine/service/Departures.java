@@ -178,8 +178,15 @@ final class Departures implements AutoCloseable {
       for (Client client :
           each.clients.subList(0, Math.min(each.clients.size(), CLIENTS_SHOWN_MAX))) {
         to.accept(
-            "leaving.%d.%d.%d.client.%d.pid"
-                .formatted(region.head(), region.index(), region.generation(), client.id),
+            "leaving."
+                + region.head()
+                + "."
+                + region.index()
+                + "."
+                + region.generation()
+                + ".client."
+                + client.id
+                + ".pid",
             client.processId);
       }
     }

@@ -172,7 +172,7 @@ final class ServerFigures {
       Region region = regions.get(i);
       long live = cleaner.liveBytes(region);
       if (live >= 0) {
-        String name = "region.%d.%d.live.permille".formatted(region.head(), region.index());
+        String name = "region." + region.head() + "." + region.index() + ".live.permille";
         all.put(name, () -> 1000 * live / engine.log().geometry().regionBytes());
       }
     }
