@@ -1,5 +1,7 @@
 package io.erda.architecture;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
 import com.tngtech.archunit.core.domain.AccessTarget;
 import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaAccess;
@@ -9,6 +11,8 @@ import com.tngtech.archunit.core.domain.JavaCodeUnit;
 import com.tngtech.archunit.core.domain.JavaField;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.domain.TryCatchBlock;
+import java.io.IOException;
+import java.io.InputStream;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -163,6 +167,19 @@ final class ArchitectureRules {
           if (!jdk && module(target).isEmpty()) {
             found.add(module(from) + " needs more than the JDK: " + dependency.getDescription());
           }
+        }
+      }
+    }
+    return found;
+  }
+
+  /** Classes whose class file names another class, which the compiler may have put there. */
+  Collection<String> naming(String binaryName) throws IOException {
+    Set<String> found = new TreeSet<>();
+    for (JavaClass from : classes) {
+      try (InputStream file = from.getSource().orElseThrow().getUri().toURL().openStream()) {
+        if (new String(file.readAllBytes(), ISO_8859_1).contains(binaryName)) {
+          found.add(from.getName() + " names " + binaryName);
         }
       }
     }
