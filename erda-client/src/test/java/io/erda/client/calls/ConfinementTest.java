@@ -329,7 +329,7 @@ class ConfinementTest {
     assertTrue(ended.get());
   }
 
-  /** The next call releases what the first one could not. */
+  /** The next call of close() releases what the first one could not. */
   @Test
   void aClientIsClosedAlthoughTheFirstTryFailed() throws Exception {
     ErdaClient erda = client();

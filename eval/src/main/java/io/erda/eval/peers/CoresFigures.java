@@ -10,7 +10,7 @@ import java.util.Map;
 final class CoresFigures {
   private final Map<Turn, double[]> rounds = new HashMap<>();
 
-  /** What was measured once in a round. */
+  /** One combination that is measured once in each round. */
   private record Turn(Scale scale, CoresLoad load, PeerSystem system, int threads) {}
 
   void add(Scale scale, CoresLoad load, PeerSystem system, int threads, double... perSecond) {

@@ -5,7 +5,7 @@ import io.erda.eval.peers.process.KeyChoice;
 import io.erda.eval.peers.process.PeerProcess;
 import java.time.Duration;
 
-/** What the threads of {@link CoresExperiment} do, in the order of the report. */
+/** The operations that the threads of {@link CoresExperiment} make, in the order of the report. */
 enum CoresLoad {
   GETS("gets", KeyChoice.UNIFORM, 100),
   MOSTLY_GETS("95% gets", KeyChoice.UNIFORM, 95),

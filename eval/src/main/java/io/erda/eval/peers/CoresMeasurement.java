@@ -130,7 +130,7 @@ final class CoresMeasurement {
     return load + " " + threads + " " + system;
   }
 
-  /** What is done for each turn of a round. */
+  /** An action for each turn of a round. */
   private interface Each {
     void turn(CoresLoad load, int threads, PeerSystem system);
   }

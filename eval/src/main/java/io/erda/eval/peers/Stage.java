@@ -25,7 +25,7 @@ record Stage(Context context, PeerLibraries libraries, PeerSizes sizes) {
             .toList());
   }
 
-  /** Those of some systems that can be measured on this machine. */
+  /** The systems of a list that can be measured on this machine. */
   List<PeerSystem> available(List<PeerSystem> systems) {
     return systems.stream().filter(system -> libraries.missing(system).isEmpty()).toList();
   }

@@ -66,7 +66,7 @@ public final class ShmQueuePair extends RingQueuePair {
   private boolean rung;
   private boolean readable;
 
-  /** What this end did until it was closed; null before. */
+  /** The statistics of this end when it was closed; null before. */
   private DeviceStatistics last;
 
   private ShmQueuePair(

@@ -61,7 +61,7 @@ final class ThreadsTurn implements AutoCloseable {
   }
 
   /**
-   * What a thread did in the part of a turn that counts.
+   * The operations of one thread in the part of a turn that counts.
    *
    * @param fromNs when it began
    * @param toNs when it ended
@@ -179,7 +179,7 @@ final class ThreadsTurn implements AutoCloseable {
           counts = true;
           fromNs = nowNs;
         }
-        // Who is slow counts something, too.
+        // A slow thread goes on until it has counted something.
       } while (done == STRIDE && (operations == 0 || nowNs - endNs < 0) && !failed);
       return new Share(operations, fromNs, nowNs);
     } catch (RuntimeException | Error e) {
