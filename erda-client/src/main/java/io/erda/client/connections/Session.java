@@ -200,7 +200,7 @@ public final class Session implements CompletionHandler {
     if (!state.unsettled()) {
       return false;
     }
-    state.withdraw();
+    state.withdrawal();
     if (mayHearMore()) {
       context.attention().ask();
       return false;

@@ -46,8 +46,8 @@ final class SessionState {
   /** Whether the device reported the end of the connection; then no message will come. */
   private boolean disconnected;
 
-  /** Which requests may still take effect; null while the connection is used. */
-  private Withdrawal withdrawal;
+  /** Which requests may still take effect when the connection has ended. */
+  private final Withdrawal withdrawal;
 
   /**
    * @param readsOutlive whether READs go on when the server is gone
@@ -56,6 +56,7 @@ final class SessionState {
     this.context = context;
     this.queuePair = queuePair;
     this.readsOutlive = readsOutlive;
+    this.withdrawal = new Withdrawal(queuePair.claims(), context.nanoTime());
   }
 
   boolean isConnecting() {
@@ -132,7 +133,7 @@ final class SessionState {
   void failWith(ErdaException whyNever, String why) {
     if (phase < FAILED) {
       if (phase >= READY) {
-        withdraw();
+        withdrawal.begin();
       }
       phase = FAILED;
       failure = whyNever;
@@ -190,7 +191,7 @@ final class SessionState {
       phase = LEAVING;
       reason = why;
       toSettle();
-      withdraw();
+      withdrawal.begin();
     } else if (phase < READY) {
       fail(why);
     }
@@ -205,7 +206,7 @@ final class SessionState {
       reason = "it was closed";
     }
     if (phase >= READY) {
-      withdraw();
+      withdrawal.begin();
     }
     phase = CLOSED;
   }
@@ -225,23 +226,17 @@ final class SessionState {
     unsettled = false;
   }
 
-  /** Takes back the requests that the server has not taken. */
-  void withdraw() {
-    if (withdrawal == null) {
-      withdrawal = new Withdrawal(queuePair.claims(), context.nanoTime());
-    }
-  }
-
   /** Whether answers can still come and would be used. */
   boolean isListening() {
     return phase < FAILED && !disconnected;
   }
 
   /**
-   * Returns the withdrawal of the requests of a connection that ended; null while the connection is
-   * used.
+   * Returns the withdrawal of the requests of a connection that ended. Begins it when an error kept
+   * the end of the connection from doing so. REQUIRES: the connection ended.
    */
   Withdrawal withdrawal() {
+    withdrawal.begin();
     return withdrawal;
   }
 }

@@ -4,9 +4,12 @@ import io.erda.rdma.Claims;
 import java.util.function.LongSupplier;
 
 /**
- * The end of a session for its requests that were sent and not answered. The constructor takes back
+ * The end of a session for its requests that were sent and not answered. {@link #begin} takes back
  * the requests that the server has not taken. The client waits for the answers to the requests that
  * the server has taken, but only for a bounded time.
+ *
+ * <p>It is made together with its session, because a client often ends a session when it has no
+ * memory left.
  */
 final class Withdrawal {
   /** How long a running server may take to answer the requests that it has taken. */
@@ -14,13 +17,21 @@ final class Withdrawal {
 
   private final Claims claims;
   private final LongSupplier nanoTime;
-  private final long untilNs;
+  private boolean begun;
+  private long untilNs;
 
   Withdrawal(Claims claims, LongSupplier nanoTime) {
     this.claims = claims;
     this.nanoTime = nanoTime;
-    claims.withdraw();
-    this.untilNs = nanoTime.getAsLong() + PATIENCE_NS;
+  }
+
+  /** Takes back the requests that the server has not taken. Idempotent. */
+  void begin() {
+    if (!begun) {
+      claims.withdraw();
+      untilNs = nanoTime.getAsLong() + PATIENCE_NS;
+      begun = true;
+    }
   }
 
   /**

@@ -66,11 +66,12 @@ final class ClaimWords {
    */
   void withdraw() {
     assert !withdrawn : "a requester withdraws twice";
-    withdrawn = true;
     if (!lost) {
       claimedThen = Words.acquire(claimedWord);
       finishedThen = Words.acquire(finishedWord);
     }
+    // Last: a requester that an error cuts short loads them again.
+    withdrawn = true;
   }
 
   /**
