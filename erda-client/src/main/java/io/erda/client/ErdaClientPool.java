@@ -5,6 +5,8 @@ import io.erda.client.shared.PoolKeys;
 import io.erda.client.shared.PoolSlots;
 import io.erda.protocol.ErdaException;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.List;
@@ -42,6 +44,17 @@ import java.util.function.Supplier;
 public final class ErdaClientPool implements AutoCloseable {
   /** How long a borrower waits by default. */
   public static final Duration BORROW_TIMEOUT = Duration.ofSeconds(10);
+
+  /** The slot of a {@link Lent}. */
+  private static final VarHandle SLOT;
+
+  static {
+    try {
+      SLOT = MethodHandles.lookup().findVarHandle(Lent.class, "slot", PoolSlots.Slot.class);
+    } catch (ReflectiveOperationException e) {
+      throw new AssertionError(e);
+    }
+  }
 
   private static final Duration TIMEOUT_MAX = Duration.ofNanos(Long.MAX_VALUE);
 
@@ -98,18 +111,23 @@ public final class ErdaClientPool implements AutoCloseable {
    */
   public static final class Lent implements AutoCloseable {
     private final ErdaClientPool pool;
-    private final AtomicReference<PoolSlots.Slot> slot = new AtomicReference<>();
     private ErdaClient client;
+
+    /** The slot that was taken; null when it was given back. */
+    @SuppressWarnings("unused") // through SLOT
+    private volatile PoolSlots.Slot slot;
 
     private Lent(ErdaClientPool pool) {
       this.pool = pool;
     }
 
-    /** Takes a slot. Nothing is allocated behind that, so that no error loses the slot. */
+    /**
+     * Takes a slot. Nothing is allocated or called behind that, so that no error loses the slot.
+     */
     private Lent take() {
       PoolSlots.Slot taken = pool.take();
       client = taken.client;
-      slot.set(taken);
+      slot = taken;
       return this;
     }
 
@@ -119,7 +137,7 @@ public final class ErdaClientPool implements AutoCloseable {
      * @throws IllegalStateException when the client was given back
      */
     public ErdaClient client() {
-      if (slot.get() == null) {
+      if (slot == null) {
         throw new IllegalStateException("the client was given back");
       }
       return client;
@@ -131,8 +149,9 @@ public final class ErdaClientPool implements AutoCloseable {
      */
     @Override
     public void close() {
-      PoolSlots.Slot back = slot.getAndSet(null);
+      PoolSlots.Slot back = (PoolSlots.Slot) SLOT.getAndSet(this, (PoolSlots.Slot) null);
       if (back != null) {
+        back.left = true;
         pool.giveBack(back);
       }
     }
@@ -163,6 +182,7 @@ public final class ErdaClientPool implements AutoCloseable {
       discardIfBroken(slot, e);
       throw e;
     } finally {
+      slot.left = true;
       giveBack(slot);
     }
   }
@@ -171,31 +191,38 @@ public final class ErdaClientPool implements AutoCloseable {
   private PoolSlots.Slot take() {
     for (long beganNs = PoolSlots.NOW; ; beganNs = slots.began(beganNs)) {
       PoolSlots.Slot slot = slots.take(beganNs);
-      ErdaClient client = slot.client;
-      if (client != null && !client.isClosed()) {
-        return slot;
-      }
       boolean open = false;
       try {
-        open = open(slot);
+        open = isUsable(slot) || open(slot);
+        if (open) {
+          return slot;
+        }
       } finally {
         if (!open) {
+          slot.left = true;
           slots.giveBack(slot);
         }
-      }
-      if (open) {
-        return slot;
       }
     }
   }
 
+  private static boolean isUsable(PoolSlots.Slot slot) {
+    ErdaClient client = slot.client;
+    return client != null && !client.isClosed() && !slot.broken && !client.isLeftInTheMiddle();
+  }
+
   /**
-   * Connects, for a slot that was taken.
+   * Connects, for a slot that was taken. Closes the client that it had.
    *
    * @return false when the server has no room, and the pool lends only the clients that it has
    */
   private boolean open(PoolSlots.Slot slot) {
+    ErdaClient old = slot.client;
     slot.client = null;
+    slot.broken = false;
+    if (old != null) {
+      old.close();
+    }
     slots.requireOpen();
     ErdaClient client;
     try {
@@ -222,18 +249,21 @@ public final class ErdaClientPool implements AutoCloseable {
     return true;
   }
 
-  /** Gives a slot back; a client that can't be handed over is closed, and replaced later. */
+  /**
+   * Gives a slot back; a client that can't be handed over is closed, and replaced later. REQUIRES:
+   * the caller has marked the slot as left, just before this call.
+   */
   private void giveBack(PoolSlots.Slot slot) {
+    ErdaClient client = slot.client;
     try {
-      if (slot.client != null) {
-        slot.client.handOver();
+      if (client != null) {
+        client.handOver();
       }
     } catch (RuntimeException e) {
       // The client is closed, or another thread uses it and its call ends now. Closing it may
       // block.
-      ErdaClient unusable = slot.client;
       slot.client = null;
-      unusable.close();
+      client.close();
     } finally {
       slots.giveBack(slot);
     }
@@ -241,16 +271,17 @@ public final class ErdaClientPool implements AutoCloseable {
 
   /**
    * Closes the client of a slot when its state is unknown, because this call ended with an Error,
-   * or an earlier call ended so and interrupted an operation. The slot's next user connects anew.
+   * or an earlier call ended so and interrupted an operation. The slot's next user connects anew,
+   * and closes the client where this call could not.
    */
   private static void discardIfBroken(PoolSlots.Slot slot, Throwable thrown) {
     if (!(thrown instanceof Error) && !slot.client.isLeftInTheMiddle()) {
       return;
     }
-    ErdaClient broken = slot.client;
-    slot.client = null;
+    slot.broken = true;
     try {
-      broken.close();
+      slot.client.close();
+      slot.client = null;
     } catch (RuntimeException | Error e) {
       // The JVM may throw one and the same error when the heap is exhausted.
       if (e != thrown) {
@@ -270,6 +301,7 @@ public final class ErdaClientPool implements AutoCloseable {
       discardIfBroken(slot, e);
       throw e;
     } finally {
+      slot.left = true;
       giveBack(slot);
     }
   }
@@ -283,6 +315,7 @@ public final class ErdaClientPool implements AutoCloseable {
       discardIfBroken(slot, e);
       throw e;
     } finally {
+      slot.left = true;
       giveBack(slot);
     }
   }
@@ -306,6 +339,7 @@ public final class ErdaClientPool implements AutoCloseable {
       discardIfBroken(slot, e);
       throw e;
     } finally {
+      slot.left = true;
       giveBack(slot);
     }
   }
@@ -347,6 +381,7 @@ public final class ErdaClientPool implements AutoCloseable {
       discardIfBroken(slot, e);
       throw e;
     } finally {
+      slot.left = true;
       giveBack(slot);
     }
   }

@@ -75,7 +75,7 @@ public final class ErdaStore implements AutoCloseable {
 
   private static ErdaStore openOrThrow(Path data, ServerOptions options) {
     OpenedStore store = OpenedStore.open(data, options, OpenedStore.Purpose.HOLD);
-    EmbeddedNetwork network = new EmbeddedNetwork(System::nanoTime);
+    EmbeddedNetwork network = new EmbeddedNetwork(System::nanoTime, StepFailure::inWords);
     EmbeddedDevice device = network.device(options.counted(), options.writeLatencyNs());
     ServerAssembly assembly = null;
     try {
@@ -83,9 +83,7 @@ public final class ErdaStore implements AutoCloseable {
       assembly = assembly(store, device, listener, options, System::nanoTime, new Failures());
       StoreService served = assembly.serve(store);
       SharedSteps steps = new SharedSteps(served.core(), device::wakeup);
-      ServerThread server =
-          ServerThread.start(
-              assembly, served, steps, error -> network.close(StepFailure.inWords(error)), true);
+      ServerThread server = ServerThread.start(assembly, served, steps, network::fail, true);
       device.onRing(steps::help);
       boolean publishesNow = device.isPlain() && !store.engine().waitsForDevice();
       return new ErdaStore(network, server, store, publishesNow ? steps : null);

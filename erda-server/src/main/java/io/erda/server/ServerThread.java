@@ -5,12 +5,14 @@ import io.erda.pmem.FileErrors;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.JvmErrors;
 import io.erda.rdma.Poller;
+import io.erda.rdma.StackRoom;
 import io.erda.server.engine.service.ServerCore;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
@@ -20,6 +22,9 @@ import java.util.function.Consumer;
 final class ServerThread implements AutoCloseable {
   /** How often the thread checks whether a full file system has room again, in nanoseconds. */
   private static final long ROOM_LOOK_NS = 1_000_000_000L;
+
+  /** How long one wait for the end takes at most. */
+  private static final long LOOK_MS = 50;
 
   private final ServerAssembly assembly;
   private final Steps steps;
@@ -109,8 +114,19 @@ final class ServerThread implements AutoCloseable {
 
   /** Waits until the server has ended. Returns why it failed, or null when it was closed. */
   Throwable await() throws InterruptedException {
-    ended.await();
+    while (!isEnded()) {
+      // The wait goes on.
+    }
     return failure;
+  }
+
+  /**
+   * Waits for a while until the server has ended. A wait without a bound might never end: an
+   * earlier one that overflowed its stack may have left its place in the latch's queue, and the
+   * latch wakes only the first of the queue.
+   */
+  private boolean isEnded() throws InterruptedException {
+    return ended.await(LOOK_MS, TimeUnit.MILLISECONDS);
   }
 
   /**
@@ -130,12 +146,14 @@ final class ServerThread implements AutoCloseable {
 
   @Override
   public void close() {
+    StackRoom.require(StackRoom.OF_CLOSE);
     closing = true;
     devices.wakeup();
     boolean interrupted = false;
-    while (ended.getCount() > 0) {
+    boolean over = false;
+    while (!over) {
       try {
-        ended.await();
+        over = isEnded();
       } catch (InterruptedException e) {
         interrupted = true;
       }

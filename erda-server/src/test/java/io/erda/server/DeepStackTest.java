@@ -2,6 +2,7 @@ package io.erda.server;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.client.ClientOptions;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -51,6 +53,158 @@ class DeepStackTest {
             assertEquals("value", found, "seed " + (SEED + round) + " (-Derda.seed)");
           }
         }
+      }
+    }
+  }
+
+  /**
+   * Found by a review: the pool lent such a client again and again, whose operations were all
+   * refused.
+   */
+  @Test
+  void aBorrowedClientThatWasLeftInTheMiddleIsReplaced() throws Exception {
+    try (ErdaServer server = ErdaServer.start(data, SmallStore.OPTIONS)) {
+      int overflows = 0;
+      for (int round = 0; round < 150 * ROUNDS; round++) {
+        try (ErdaClientPool pool =
+            new ErdaClientPool(() -> ErdaClient.connect(server.uri()), 1, Duration.ofSeconds(5))) {
+          pool.put(KEY, VALUE);
+          DeepBorrower borrower = new DeepBorrower(pool, round);
+          Thread thread = new Thread(null, borrower, "deep", STACK_BYTES);
+          thread.start();
+          thread.join();
+          overflows += borrower.overflows;
+          try (ErdaClientPool.Lent lent = pool.borrow()) {
+            assertEquals("value", new String(lent.client().get(KEY), UTF_8), "round " + round);
+          }
+        }
+      }
+      assertTrue(overflows > 0, "no stack overflowed");
+    }
+  }
+
+  /**
+   * Found by a review: the overflow left the thread's place in the queue of a latch, and the next
+   * {@code close()} waited behind it for ever.
+   */
+  @Test
+  @Tag("long")
+  void aStoreWhoseCloseOverflowedTheStackIsClosedByTheNextCall() throws Exception {
+    Closer closer = new Closer(data, SEED);
+    Thread thread = new Thread(null, closer, "deep", STACK_BYTES);
+    thread.setDaemon(true);
+    thread.start();
+    thread.join(Duration.ofSeconds(200));
+    assertEquals("ended", closer.state);
+    assertTrue(closer.overflows > 0, "no stack overflowed");
+  }
+
+  /** Opens a store again and again, and closes it near the end of its stack, and then again. */
+  private static final class Closer implements Runnable {
+    private static final int STORES = 600;
+
+    private final Path data;
+    private final Random random;
+    private volatile String state = "";
+    private volatile int overflows;
+
+    Closer(Path data, long seed) {
+      this.data = data;
+      this.random = new Random(seed);
+    }
+
+    @Override
+    public void run() {
+      for (int i = 0; i < STORES; i++) {
+        ErdaStore store = ErdaStore.open(data, SmallStore.OPTIONS);
+        try {
+          near(random.nextInt(150), new int[1], store::close);
+        } catch (StackOverflowError e) {
+          overflows++;
+        }
+        state = "store " + i + " is being closed";
+        store.close();
+      }
+      state = "ended";
+    }
+  }
+
+  /** Found by a review: the first call of several operations made some of their slots. */
+  @Test
+  void aClientWhoseFirstBatchOverflowsTheStackGoesOn() throws Exception {
+    try (ErdaServer server = ErdaServer.start(data, SmallStore.OPTIONS)) {
+      for (int round = 0; round < 150 * ROUNDS; round++) {
+        int at = round;
+        Throwable[] thrown = new Throwable[1];
+        Thread thread =
+            new Thread(null, () -> thrown[0] = batches(server.uri(), at), "deep", STACK_BYTES);
+        thread.start();
+        thread.join();
+        assertNull(thrown[0], () -> "round " + at + ": " + thrown[0]);
+      }
+    }
+  }
+
+  /**
+   * Returns what the calls after the overflow have thrown, or null. They may say that the client
+   * can't be used any more.
+   */
+  private static Throwable batches(String uri, int round) {
+    try (ErdaClient client = ErdaClient.connect(uri)) {
+      client.put(KEY, VALUE);
+      try {
+        near(round, new int[1], () -> client.getAll(List.of(KEY)));
+      } catch (StackOverflowError e) {
+        // The call below shows what it has left.
+      }
+      client.getAll(List.of(KEY));
+      return null;
+    } catch (IllegalStateException e) {
+      return e.getMessage().contains("left in the middle") ? null : e;
+    } catch (RuntimeException | Error e) {
+      return e;
+    }
+  }
+
+  /** Calls an action so many frames before the stack overflows. */
+  private static void near(int frames, int[] back, Runnable action) {
+    try {
+      near(frames, back, action);
+    } catch (StackOverflowError e) {
+      if (back[0] < 0) {
+        throw e;
+      }
+    }
+    if (back[0] >= 0 && back[0]++ == frames) {
+      back[0] = -1;
+      action.run();
+    }
+  }
+
+  /** Borrows a client near the end of its stack, and uses it. */
+  private static final class DeepBorrower implements Runnable {
+    private final ErdaClientPool pool;
+    private final int frames;
+    private int overflows;
+
+    DeepBorrower(ErdaClientPool pool, int frames) {
+      this.pool = pool;
+      this.frames = frames;
+    }
+
+    @Override
+    public void run() {
+      try {
+        near(frames, new int[1], this::borrow);
+      } catch (StackOverflowError e) {
+        overflows++;
+      }
+    }
+
+    private void borrow() {
+      try (ErdaClientPool.Lent lent = pool.borrow()) {
+        lent.client().get(KEY);
+        lent.client().put(KEY, VALUE);
       }
     }
   }

@@ -21,15 +21,13 @@ record EmbeddedRig(
   static EmbeddedRig open(Path data, ServerOptions options, LongSupplier clock, Failures failures)
       throws IOException {
     OpenedStore store = OpenedStore.open(data, options, OpenedStore.Purpose.HOLD);
-    EmbeddedNetwork network = new EmbeddedNetwork(System::nanoTime);
+    EmbeddedNetwork network = new EmbeddedNetwork(System::nanoTime, StepFailure::inWords);
     EmbeddedDevice device = network.device(false, 0);
     ServerAssembly assembly =
         ErdaStore.assembly(store, device, device.listen("erda"), options, clock, failures);
     StoreService served = assembly.serve(store);
     SharedSteps steps = new SharedSteps(served.core(), device::wakeup);
-    ServerThread server =
-        ServerThread.start(
-            assembly, served, steps, e -> network.close(StepFailure.inWords(e)), true);
+    ServerThread server = ServerThread.start(assembly, served, steps, network::fail, true);
     device.onRing(steps::help);
     return new EmbeddedRig(store, network, steps, server);
   }

@@ -292,6 +292,22 @@ public final class BatchCalls {
     thrown = null;
     errors = toldErrors;
     Arrays.fill(errors, null);
+    free(gets);
+    free(puts);
+  }
+
+  /**
+   * Frees the operations whose outcomes an earlier call that threw has not told.
+   *
+   * @throws IllegalStateException when an Error interrupted one of them
+   */
+  private static void free(Operation[] operations) {
+    for (Operation each : operations) {
+      if (each.active()) {
+        throw BlockingCalls.leftInTheMiddle();
+      }
+      each.step = Step.IDLE;
+    }
   }
 
   /**

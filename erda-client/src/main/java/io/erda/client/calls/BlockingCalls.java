@@ -103,7 +103,7 @@ public final class BlockingCalls {
    * Returns the exception for an operation whose state is unknown: an Error, such as a stack
    * overflow, interrupted the operation and then also the code that ends it.
    */
-  private static IllegalStateException leftInTheMiddle() {
+  static IllegalStateException leftInTheMiddle() {
     return new IllegalStateException(
         "an earlier call of this client was left in the middle by an Error, so the client can't be"
             + " used any more; close it");

@@ -57,20 +57,24 @@ final class Slots implements Connections.Listener {
     if (count <= before) {
       return;
     }
-    gets = Arrays.copyOf(gets, count);
-    Put[] made = new Put[count];
+    Get[] getsMade = Arrays.copyOf(gets, count);
+    Put[] putsMade = new Put[count];
     for (int i = 0; i < count; i++) {
-      if (i >= before) {
-        gets[i] = new Get(context, connections, outcomes, i);
+      if (i < before) {
+        putsMade[i] = puts.get(i);
+      } else {
+        getsMade[i] = new Get(context, connections, outcomes, i);
+        putsMade[i] = new Put(context, connections, outcomes, puts, depth + i);
       }
-      made[i] = i < before ? puts.get(i) : new Put(context, connections, outcomes, puts, depth + i);
     }
-    puts.set(made);
     Operation[] all = new Operation[count(count)];
-    System.arraycopy(gets, 0, all, 0, count);
-    System.arraycopy(made, 0, all, count, count);
+    System.arraycopy(getsMade, 0, all, 0, count);
+    System.arraycopy(putsMade, 0, all, count, count);
     all[2 * count] = query;
     all[2 * count + 1] = scan;
+    // An Error may come before this call or in it, but not behind it: nothing else is called.
+    puts.set(putsMade);
+    gets = getsMade;
     operations = all;
   }
 

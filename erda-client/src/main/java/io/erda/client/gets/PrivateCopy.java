@@ -210,16 +210,20 @@ final class PrivateCopy {
   }
 
   private void allocate(int bytes) {
+    RegisteredMemory made = new RegisteredMemory(device, OBJECT + (long) bytes);
+    ObjectChecksum madeChecksum = new ObjectChecksum(made.segment);
+    long address = made.segment.address();
+    // Nothing is called from here on, so an Error, of a full heap for example, leaves the fields as
+    // they were.
+    own = made;
     objectCapacity = bytes;
-    own = new RegisteredMemory(device, OBJECT + (long) bytes);
-    long address = own.segment.address();
     rootAt = address + ROOT;
     neighbourhoodAt = address + NEIGHBOURHOOD;
     nextAt = address + NEXT;
     keyAt = address + KEY;
     objectAt = address + OBJECT;
-    region = own.region;
-    checksum = new ObjectChecksum(own.segment);
+    region = made.region;
+    checksum = madeChecksum;
   }
 
   /** REQUIRES: the queue pair is closed. */

@@ -90,11 +90,15 @@ final class ScanCopy {
   }
 
   private void allocate(int bytes) {
+    RegisteredMemory made = new RegisteredMemory(device, OBJECTS + (long) bytes);
+    ObjectChecksum madeChecksum = new ObjectChecksum(made.segment);
+    // Nothing is called from here on, so an Error, of a full heap for example, leaves the fields as
+    // they were.
+    own = made;
     objectCapacity = bytes;
-    own = new RegisteredMemory(device, OBJECTS + (long) bytes);
-    memory = own.segment;
-    region = own.region;
-    checksum = new ObjectChecksum(memory);
+    memory = made.segment;
+    region = made.region;
+    checksum = madeChecksum;
   }
 
   /** REQUIRES: the queue pair is closed. */

@@ -173,11 +173,12 @@ final class PutObject {
 
   /** REQUIRES: the queue pair is closed, or nothing of this slot is outstanding. */
   void release() {
-    if (own != null) {
-      own.release();
-      own = null;
-      memory = null;
-      capacity = 0;
+    RegisteredMemory old = own;
+    own = null;
+    memory = null;
+    capacity = 0;
+    if (old != null) {
+      old.release();
     }
   }
 }

@@ -19,6 +19,12 @@ import java.util.function.Predicate;
  * queue, if there is one. A thread that gives back a place first frees the place and then checks
  * the queue. A waiting thread first enters the queue and then checks the places. So at least one of
  * the two notices the other.
+ *
+ * <p><b>Errors.</b> A call that needs more of the stack than is left, or of the heap, ends with an
+ * error, and a thread that was about to give its place back may be unable to call anything. So it
+ * first stores, without a call, that it has {@link Slot#left} the place. Whoever gives the place
+ * back, or takes it over, replaces that mark by compare-and-swap, and only one of them succeeds. A
+ * waiting thread takes a place over whose mark stays.
  */
 public final class PoolSlots {
   /** A place, and its client. */
@@ -30,17 +36,41 @@ public final class PoolSlots {
     private volatile boolean taken;
 
     /**
+     * Whether the thread that has taken the place is about to give it back. That thread stores true
+     * just before it calls {@link PoolSlots#giveBack}.
+     */
+    public boolean left;
+
+    /** The number of times that it was taken. Only the thread that takes it stores it. */
+    private int times;
+
+    /**
      * The client; null until it is opened. Only the thread that has taken the place stores it; any
      * thread may close the client.
      */
     public volatile ErdaClient client;
+
+    /**
+     * Whether the client must be replaced because a call with it threw an Error. Only the thread
+     * that has taken the place stores it.
+     */
+    public boolean broken;
 
     private Slot(int index) {
       this.index = index;
     }
 
     private boolean take() {
-      return !taken && TAKEN.compareAndSet(this, false, true);
+      if (taken || !TAKEN.compareAndSet(this, false, true)) {
+        return false;
+      }
+      times++;
+      return true;
+    }
+
+    /** Removes the mark of {@link #left}. Returns false when another thread has removed it. */
+    private boolean unmark() {
+      return LEFT.compareAndSet(this, true, false);
     }
   }
 
@@ -51,6 +81,16 @@ public final class PoolSlots {
     /** The slot that the waiting thread was given; {@link #GONE} when it no longer waits. */
     @SuppressWarnings("unused") // through GIVEN
     private volatile Slot given;
+
+    /** When it looked for places that were left last. */
+    private long lookedNs = NOW;
+
+    /** For each place {@code 1 + times} of it if it was marked as left then; 0 if it was not. */
+    private final int[] marked;
+
+    Waiter(int slots) {
+      marked = new int[slots];
+    }
 
     /** Gives a slot to the thread, which is to be woken then. Returns false when it has left. */
     boolean give(Slot slot) {
@@ -70,12 +110,14 @@ public final class PoolSlots {
   private static final Slot GONE = new Slot(-1);
 
   private static final VarHandle TAKEN;
+  private static final VarHandle LEFT;
   private static final VarHandle GIVEN;
 
   static {
     try {
       MethodHandles.Lookup lookup = MethodHandles.lookup();
       TAKEN = lookup.findVarHandle(Slot.class, "taken", boolean.class);
+      LEFT = lookup.findVarHandle(Slot.class, "left", boolean.class);
       GIVEN = lookup.findVarHandle(Waiter.class, "given", Slot.class);
     } catch (ReflectiveOperationException e) {
       throw new AssertionError(e);
@@ -89,6 +131,9 @@ public final class PoolSlots {
   private static final long LOOK_NS = 1_000_000;
   private static final long PAUSE_NS = 20_000;
   private static final int SPINS = 64;
+
+  /** A place whose mark of being left stays for this long is taken over. */
+  private static final long LEFT_NS = 50_000_000;
 
   /** How long the pool opens no connection after the server had no room for one. */
   private static final long MAKE_DO_NS = 1_000_000_000;
@@ -181,6 +226,15 @@ public final class PoolSlots {
     return found == null && !makesDo() ? look(from, false) : found;
   }
 
+  /** As {@link #look(int)}; the place is marked as left, so that no error loses it. */
+  private Slot lookMarked(int from) {
+    Slot found = look(from);
+    if (found != null) {
+      found.left = true;
+    }
+    return found;
+  }
+
   private Slot look(int from, boolean open) {
     for (int i = 0; i < slots.length; i++) {
       Slot each = slots[from + i < slots.length ? from + i : from + i - slots.length];
@@ -216,36 +270,40 @@ public final class PoolSlots {
   }
 
   private Slot standInLine(int from, long beganNs) {
-    Waiter self = new Waiter();
+    Waiter self = new Waiter(slots.length);
     boolean interrupted = false;
-    boolean leaves = false;
     try {
       line.add(self);
       // A place may have been freed before this thread queued: the first in the queue gets it.
-      serve(look(from));
-      while (self.given == null && !closed) {
+      serve(lookMarked(from));
+      while (!closed) {
+        Slot given = self.given;
+        if (given != null && given.unmark()) {
+          return given;
+        }
+        if (given != null) {
+          // Another thread took the place over before this thread woke up.
+          self.given = null;
+          line.add(self);
+        }
         long leftNs = timeoutNs - (nanoTime.getAsLong() - beganNs);
         if (leftNs <= 0) {
           break;
         }
         // More places may become usable although no place is given back, so the sleep is bounded.
-        LockSupport.parkNanos(this, makesDo ? Math.min(leftNs, MAKE_DO_NS) : leftNs);
+        LockSupport.parkNanos(this, Math.min(leftNs, LEFT_NS));
         interrupted |= Thread.interrupted();
         if (self.given == null) {
-          serve(look(from));
+          serve(lookMarked(from));
+          takeOver(self);
         }
       }
-      leaves = true;
       Slot given = self.leave();
-      if (given != null) {
+      if (given != null && given.unmark()) {
         return given;
       }
     } finally {
-      if (!leaves) {
-        // An Error, a stack overflow for example: a slot that the thread was given must not be
-        // lost.
-        serve(self.leave());
-      }
+      // A place that this thread was given, and did not take, keeps its mark and is taken over.
       line.remove(self);
       if (interrupted) {
         Thread.currentThread().interrupt();
@@ -260,34 +318,71 @@ public final class PoolSlots {
             + " are lent");
   }
 
-  /** Gives a taken place to the first in the queue; frees it when the queue is empty. */
-  private void serve(Slot slot) {
-    Slot left = slot;
-    boolean served = false;
-    try {
-      while (left != null) {
-        for (Waiter first = line.poll(); first != null; first = line.poll()) {
-          if (first.give(left)) {
-            served = true;
-            LockSupport.unpark(first.thread);
-            return;
-          }
-        }
-        left.taken = false;
-        served = true;
-        // A thread may have queued, and checked the places before this one was free.
-        left = line.isEmpty() || !left.take() ? null : left;
-        served = left == null;
-      }
-    } finally {
-      if (!served && left != null) {
-        // An Error, a stack overflow for example, must not lose the place.
-        left.taken = false;
+  /**
+   * Gives back the places that were marked as left when {@code self} looked last, and still are. A
+   * client that was not handed over is in the middle of something, and nobody uses it again; it is
+   * closed when the garbage collector finds it.
+   */
+  private void takeOver(Waiter self) {
+    long now = nanoTime.getAsLong();
+    if (self.lookedNs != NOW && now - self.lookedNs < LEFT_NS) {
+      return;
+    }
+    self.lookedNs = now;
+    for (Slot each : slots) {
+      int mark = each.left ? 1 + each.times : 0;
+      boolean stays = mark != 0 && mark == self.marked[each.index];
+      self.marked[each.index] = mark;
+      if (stays && each.unmark()) {
+        each.client = handedOver(each.client);
+        each.left = true;
+        serve(each);
       }
     }
   }
 
-  /** Gives a place back. */
+  /** Returns a client if any thread may use it, otherwise null. */
+  private static ErdaClient handedOver(ErdaClient client) {
+    try {
+      if (client != null) {
+        client.handOver();
+      }
+      return client;
+    } catch (RuntimeException e) {
+      return null;
+    }
+  }
+
+  /**
+   * Gives a place to the first in the queue; frees it when the queue is empty. Does nothing when
+   * another thread has taken the place over.
+   *
+   * @param slot marked as left; null for none
+   */
+  private void serve(Slot slot) {
+    Slot served = slot;
+    while (served != null) {
+      for (Waiter first = line.poll(); first != null; first = line.poll()) {
+        // The place keeps its mark until the waiting thread removes it.
+        if (first.give(served)) {
+          LockSupport.unpark(first.thread);
+          return;
+        }
+      }
+      if (!served.unmark()) {
+        return;
+      }
+      served.taken = false;
+      // A thread may have queued, and checked the places before this one was free.
+      boolean again = !line.isEmpty() && served.take();
+      if (again) {
+        served.left = true;
+      }
+      served = again ? served : null;
+    }
+  }
+
+  /** Gives a place back. REQUIRES: the caller has marked it as {@link Slot#left}. */
   public void giveBack(Slot slot) {
     serve(slot);
   }

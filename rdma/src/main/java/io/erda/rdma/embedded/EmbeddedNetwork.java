@@ -14,6 +14,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 /**
@@ -31,14 +32,26 @@ public final class EmbeddedNetwork {
 
   private long nextSequence = 1;
 
-  /** Why the network was closed, in words; null while it is open. */
-  private volatile String closed;
+  private final Function<Throwable, String> inWords;
+  private volatile boolean closed;
+
+  /** The error that ended the store, if it ended before it was closed; otherwise null. */
+  private volatile Throwable failure;
 
   /**
    * @param nanoTime a monotonic clock, for time-outs
    */
   public EmbeddedNetwork(LongSupplier nanoTime) {
+    this(nanoTime, Throwable::toString);
+  }
+
+  /**
+   * @param nanoTime a monotonic clock, for time-outs
+   * @param inWords says for a user that the store ended with an error
+   */
+  public EmbeddedNetwork(LongSupplier nanoTime, Function<Throwable, String> inWords) {
     this.nanoTime = nanoTime;
+    this.inWords = inWords;
   }
 
   /** A device that neither compares nor delays WRITEs. */
@@ -61,28 +74,32 @@ public final class EmbeddedNetwork {
    * Notes that the store that was served here is being closed. From now on no connection is made,
    * and connections end with {@link Status#CLOSED}. Any thread may call it. Idempotent.
    */
-  public void close() {
-    close(Status.name(Status.CLOSED));
+  public synchronized void close() {
+    closed = true;
   }
 
   /**
-   * As {@link #close()}, with another reason for the end of connections. Only the first reason is
-   * kept.
-   *
-   * @param why the reason in words for a user
+   * As {@link #close()}, for a store that ended with an error, which its clients are told.
+   * Allocates nothing, because the heap may be full.
    */
-  public synchronized void close(String why) {
-    closed = closed == null ? why : closed;
+  public synchronized void fail(Throwable error) {
+    if (!closed) {
+      failure = error;
+      closed = true;
+    }
   }
 
   boolean isClosed() {
-    return closed != null;
+    return closed;
   }
 
   /** Why it is closed, in words; empty while it is not. */
   String whyClosed() {
-    String why = closed;
-    return why == null ? "" : why;
+    Throwable error = failure;
+    if (error != null) {
+      return inWords.apply(error);
+    }
+    return closed ? Status.name(Status.CLOSED) : "";
   }
 
   synchronized LocalRegion register(

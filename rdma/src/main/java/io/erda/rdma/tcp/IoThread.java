@@ -15,12 +15,14 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -361,20 +363,25 @@ final class IoThread implements Runnable {
   void refuse() {
     refusing = true;
     signal();
-    uninterrupted(refused::await);
+    uninterrupted(() -> refused.await(TICK_MS, TimeUnit.MILLISECONDS));
   }
 
+  /** Waits for a while. Returns whether what it waits for has come. */
   @FunctionalInterface
   private interface Wait {
-    void await() throws InterruptedException;
+    boolean await() throws InterruptedException;
   }
 
+  /**
+   * Waits until a wait has ended. Each wait has a bound, because an earlier one that overflowed its
+   * stack may have left its place in the queue of a latch, which wakes only the first of it.
+   */
   private static void uninterrupted(Wait wait) {
     boolean interrupted = false;
-    while (true) {
+    boolean over = false;
+    while (!over) {
       try {
-        wait.await();
-        break;
+        over = wait.await();
       } catch (InterruptedException e) {
         interrupted = true;
       }
@@ -393,6 +400,6 @@ final class IoThread implements Runnable {
   void close() {
     closing = true;
     signal();
-    uninterrupted(thread::join);
+    uninterrupted(() -> thread.join(Duration.ofMillis(TICK_MS)));
   }
 }
