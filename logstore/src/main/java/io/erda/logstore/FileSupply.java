@@ -198,6 +198,11 @@ public final class FileSupply {
     leftovers.remove(SpareFiles.nameOfLeft(region.generation()));
   }
 
+  /** Removes a file that could not be linked. The caller closes its memory. */
+  void removeUnlinked(String name) {
+    leftovers.remove(name);
+  }
+
   /**
    * Removes a spare file when there are too many: more than regions can be linked, or, while the
    * log is idle, more than the cleaner's. Returns the memory of the file, which the caller closes;

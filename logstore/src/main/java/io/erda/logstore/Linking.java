@@ -15,8 +15,8 @@ import java.util.UUID;
  * spare file; the file's name; the marks; the link word; then the listeners are called; then space
  * is leased. A crash in between leaves a file that no record names, and an unused generation.
  * Making the file takes long, and may be done before ({@link FileSupply#makeAhead}). A file that
- * can't be given its name, but can be removed under every name that it has, counts as a file that
- * could not be made: nothing depends on it, and the next linking tries another file.
+ * can't be given its name counts as a file that could not be made: nothing depends on it, it is
+ * removed or left behind, and the next linking tries another file.
  *
  * <p><b>Order of retiring</b>: the record, the listeners, the name of the file, each durable before
  * the next.
@@ -92,7 +92,7 @@ final class Linking {
     }
   }
 
-  /** A spare file could not be given a region's name, and is removed. */
+  /** A spare file could not be given a region's name, and is removed, or left behind. */
   private static final class NotNamedException extends IOException {
     private static final long serialVersionUID = 1;
 
@@ -128,8 +128,9 @@ final class Linking {
     } finally {
       if (!done) {
         memory.close();
-        directory.delete(spare.name());
-        directory.delete(name);
+        // Its generation is used up, and no record names it, so it does no harm under either name.
+        files.removeUnlinked(spare.name());
+        files.removeUnlinked(name);
       }
     }
   }

@@ -74,6 +74,7 @@ final class CrashDirectory implements MemoryDirectory {
   IOException failNextCreate;
   IOException failNextSync;
   IOException failNextRename;
+  IOException failDeletes;
   int drains;
   int openMemories;
 
@@ -189,8 +190,11 @@ final class CrashDirectory implements MemoryDirectory {
   }
 
   @Override
-  public void delete(String name) {
+  public void delete(String name) throws IOException {
     step();
+    if (failDeletes != null) {
+      throw failDeletes;
+    }
     if (names.containsKey(name)) {
       mean(name, null);
     }

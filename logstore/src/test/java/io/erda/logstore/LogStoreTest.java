@@ -487,6 +487,23 @@ class LogStoreTest {
   }
 
   /**
+   * The directory can't be written to for a moment (chattr +i): the error of the removal replaced
+   * the one of the renaming, and ended the whole log.
+   */
+  @Test
+  void aFileThatCanNeitherBeNamedNorRemovedIsLeftBehind() throws IOException {
+    LogStore log = create(SMALL);
+    directory.failNextRename = new IOException("spare-1: rename: not permitted");
+    directory.failDeletes = new IOException("spare-1: unlink: not permitted");
+    assertEquals(new LeaseResult.NotNow("spare-1: rename: not permitted"), log.lease(0, 16, 16));
+    assertEquals(1, directory.openMemories);
+    directory.failDeletes = null;
+    assertEquals(2, leased(log.lease(0, 16, 16)).region().generation());
+    log.files().removeAgain();
+    assertEquals(List.of("region-0-2", "regions"), directory.names());
+  }
+
+  /**
    * Seen on an ext4 whose device had failed: clients got “not now” for ever, and neither the log
    * nor the figures reported an error.
    */
