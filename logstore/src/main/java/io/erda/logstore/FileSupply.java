@@ -198,8 +198,8 @@ public final class FileSupply {
     leftovers.remove(SpareFiles.nameOfLeft(region.generation()));
   }
 
-  /** Removes a file that could not be linked. The caller closes its memory. */
-  void removeUnlinked(String name) {
+  /** Notes that a file could not be removed, which is tried again later. */
+  void leave(String name) {
     leftovers.remove(name);
   }
 

@@ -4,6 +4,7 @@ import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.PersistentMemory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.AccessDeniedException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -15,8 +16,9 @@ import java.util.UUID;
  * spare file; the file's name; the marks; the link word; then the listeners are called; then space
  * is leased. A crash in between leaves a file that no record names, and an unused generation.
  * Making the file takes long, and may be done before ({@link FileSupply#makeAhead}). A file that
- * can't be given its name counts as a file that could not be made: nothing depends on it, it is
- * removed or left behind, and the next linking tries another file.
+ * can't be given its name, but can be removed under every name that it has, or is left behind
+ * because nobody may change the directory now, counts as a file that could not be made: nothing
+ * depends on it, and the next linking tries another file.
  *
  * <p><b>Order of retiring</b>: the record, the listeners, the name of the file, each durable before
  * the next.
@@ -128,10 +130,21 @@ final class Linking {
     } finally {
       if (!done) {
         memory.close();
-        // Its generation is used up, and no record names it, so it does no harm under either name.
-        files.removeUnlinked(spare.name());
-        files.removeUnlinked(name);
+        giveUp(spare.name());
+        giveUp(name);
       }
+    }
+  }
+
+  /**
+   * Removes a file that has not become a region. Where the directory may not be written to now, the
+   * file is left behind: its generation is used up, and no record names it, so it does no harm.
+   */
+  private void giveUp(String name) throws IOException {
+    try {
+      directory.delete(name);
+    } catch (AccessDeniedException e) {
+      files.leave(name);
     }
   }
 

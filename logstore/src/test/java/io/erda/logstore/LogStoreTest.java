@@ -21,6 +21,7 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.nio.file.AccessDeniedException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -494,7 +495,7 @@ class LogStoreTest {
   void aFileThatCanNeitherBeNamedNorRemovedIsLeftBehind() throws IOException {
     LogStore log = create(SMALL);
     directory.failNextRename = new IOException("spare-1: rename: not permitted");
-    directory.failDeletes = new IOException("spare-1: unlink: not permitted");
+    directory.failDeletes = new AccessDeniedException("spare-1", null, "unlink: not permitted");
     assertEquals(new LeaseResult.NotNow("spare-1: rename: not permitted"), log.lease(0, 16, 16));
     assertEquals(1, directory.openMemories);
     directory.failDeletes = null;
