@@ -75,7 +75,7 @@ class LocalPublishingTest {
       assertEquals(201, after.get("requests.answered.put.ok"));
       assertEquals(200, after.get("requests.answered.delete.ok"));
       long written = after.get("clients.writes") - before;
-      assertTrue(written <= 40, written + " of 400 were sent, though nobody else was there");
+      assertTrue(written <= 100, written + " of 400 were sent, though nobody else was there");
     }
     try (ErdaStore store = ErdaStore.open(data, SmallStore.OPTIONS);
         ErdaClient client = store.client()) {
