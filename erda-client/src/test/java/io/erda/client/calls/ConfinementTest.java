@@ -329,7 +329,7 @@ class ConfinementTest {
     assertTrue(ended.get());
   }
 
-  /** The next call of close() releases what the first one could not. */
+  /** The first call of close() ends with an error, and the next one releases the rest. */
   @Test
   void aClientIsClosedAlthoughTheFirstTryFailed() throws Exception {
     ErdaClient erda = client();

@@ -15,7 +15,6 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -400,6 +399,9 @@ final class IoThread implements Runnable {
   void close() {
     closing = true;
     signal();
-    uninterrupted(() -> thread.join(Duration.ofMillis(TICK_MS)));
+    uninterrupted(() -> {
+      thread.join();
+      return true;
+    });
   }
 }
