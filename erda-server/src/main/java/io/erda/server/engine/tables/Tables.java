@@ -229,14 +229,14 @@ public final class Tables implements AutoCloseable {
 
   /**
    * See {@link HashTable#insert}. During a resizing it also returns {@link #NONE} when too few
-   * entries were moved for the insertions so far, because the new table must not be full before the
-   * old one is empty.
+   * entries were moved for the insertions so far, or the entries of both tables leave too little
+   * room in the new one, because the new table must not be full before the old one is empty.
    */
   public long insert(long keyWord, long versionWord) {
     if (next == null) {
       return current.entry(current.table.insert(keyWord, versionWord));
     }
-    if (owesTooMuch()) {
+    if (owesTooMuch() || isNextTight()) {
       return NONE;
     }
     long entry = next.entry(resizing.insert(keyWord, versionWord));
@@ -247,6 +247,16 @@ public final class Tables implements AutoCloseable {
   /** Whether owed slots must be moved before the next insertion. */
   boolean owesTooMuch() {
     return next != null && owedSlots > Math.min(OWED_MAX, 2 * current.table.buckets());
+  }
+
+  /**
+   * Whether the entries of both tables would take more of the new one than leaves room to displace
+   * them. This is so only when the resizing has been stuck for many insertions, or goes to a table
+   * that is too small. As long as the old table is not counted, only the new one's entries count.
+   */
+  private boolean isNextTight() {
+    long old = current.table.sizeKnown() ? current.table.size() : 0;
+    return (next.table.size() + old) * 8 > next.table.buckets() * 5;
   }
 
   /** Whether a bucket's neighbourhood holds only keys of that bucket. */
@@ -286,7 +296,7 @@ public final class Tables implements AutoCloseable {
     if (next == null) {
       return current.entry(current.table.stage(keyWord));
     }
-    return owesTooMuch() ? NONE : next.entry(resizing.stage(keyWord));
+    return owesTooMuch() || isNextTight() ? NONE : next.entry(resizing.stage(keyWord));
   }
 
   /**

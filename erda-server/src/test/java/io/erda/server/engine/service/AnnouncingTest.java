@@ -316,6 +316,37 @@ class AnnouncingTest {
     assertEquals(Result.OK, Message.result(other.response(), 0));
   }
 
+  /**
+   * One undecided entry keeps a doubling from ending, and other puts go on meanwhile. They filled
+   * the new table before the old one was empty; then nothing could be moved, and every further put
+   * was told that the table is full.
+   */
+  @Test
+  void anUndecidedEntryInTheOldTableLeavesTheNewOneRoom() {
+    announce(NEW);
+    RawClient other = connect();
+    boolean written = false;
+    for (int i = 0; i < 200; i++) {
+      byte[] key = ("k" + i).getBytes(StandardCharsets.UTF_8);
+      int head = Entry.headOf(core.engine().keyWord(value(key), 0, key.length));
+      int bytes = ObjectLayout.bytes(key.length, NEW.length);
+      RawClient.Leased its = other.lease(head, bytes);
+      other.announceLater(its, its.place(), key, bytes, 0);
+      for (int turn = 0; turn < 100 && !other.isAnswered(); turn++) {
+        other.step();
+      }
+      if (!other.isAnswered()) {
+        assertFalse(written, "key " + i + " waits though nothing is undecided");
+        written = true;
+        write(NEW);
+      }
+      assertEquals(Result.OK, Message.result(other.response(), 0), "key " + i);
+      other.write(its, its.place(), key, NEW, its.key());
+      other.step();
+    }
+    assertTrue(written, "nothing waited for the undecided entry");
+  }
+
   private static MemorySegment value(byte[] bytes) {
     return MemorySegment.ofArray(bytes);
   }
