@@ -53,10 +53,10 @@ final class SharedSteps extends Steps implements LocalPublisher {
    */
   private static final int ENDED = Integer.MIN_VALUE / 2;
 
-  /** How often a client checks for its turn to publish, before it sends a message. */
+  /** How many times a client tries to get the turn to publish, before it sends a message. */
   private static final int TURN_SPINS = 1_000;
 
-  /** How often the server's thread checks for its turn before it yields the core. */
+  /** How many times the server's thread tries to get the turn before it yields the core. */
   private static final int SPINS = 100;
 
   private static final long PAUSE_NS = 20_000;

@@ -4,11 +4,12 @@ package io.erda.rdma;
  * The kind of posted work, or of an event, that a completion reports.
  *
  * <p><b>A new operation.</b> These are numbers, so the compiler can't find the places that must
- * know a new one. It needs a factory, a line of the table, and a case of {@code isWellFormed} in
- * {@link Work}; and over TCP a type in {@code tcp.Frame} and a case in {@code
- * ServedConnection.onFrame}, without which that end takes its frame for garbage.
+ * know a new one. {@link Work} needs a factory, a line in the table of its Javadoc, and a case of
+ * {@code isWellFormed}. TCP needs a type in {@code tcp.Frame} and a case in {@code
+ * ServedConnection.onFrame}; without that case the server takes the frame for garbage and closes
+ * the connection.
  *
- * <p>The following throw for an operation without a case: every post where assertions are on
+ * <p>The following throw for an operation without a case: every post, if assertions are on
  * ({@code Work.isWellFormed}); {@code RingQueuePair.post}; {@code TcpQueuePair.post} and {@code
  * firstFrameBytes}; {@code verbs.Outgoing.post} and {@code DataQueue.post}; and in the simulation,
  * when the work is executed, {@code RemoteKeys.needed} and {@code Responder.executeWhole}. {@code
@@ -20,7 +21,12 @@ package io.erda.rdma;
  * tcp.OutstandingRequests.owesData} says that its answer has no data, and {@code
  * tcp.TcpCompletions.isOfRequest} that it is a request. In the simulation the predicates of {@code
  * PostedWork} say that it is executed in order like a FLUSH, and is not atomic; {@code
- * Reach.reachesTheDead} says that it has no effect after the end of the peer's process.
+ * Reach.reachesTheDead} says that it has no effect after the end of the peer's process; {@code
+ * Traffic.moved} counts it as a write, and {@code Severing.stopAtCrash} and {@code
+ * SendQueue.isStoreOnTheWay} take it for no store.
+ *
+ * <p>A client's {@code Session.onOther} fails the connection when a completion arrives that it does
+ * not expect, so who posts the new operation with a completion handles it there.
  */
 public final class Opcode {
   public static final int READ = 1;

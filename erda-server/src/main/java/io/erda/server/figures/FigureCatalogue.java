@@ -450,7 +450,7 @@ public final class FigureCatalogue {
         .gauge("recovery.objects", "whole objects that lay between the water marks")
         .gauge(
             "recovery.committed",
-            "objects among them for which no client had got an answer, and that count now")
+            "objects among them whose words were pending, and which recovery committed")
         .gauge("recovery.cleaning", FLAG, "1 when a cleaning had been interrupted and went on")
         .gauge(
             "recovery.doubling",

@@ -87,7 +87,7 @@ final class OutstandingRequests {
    * protocol, because one of them was not posted, was not sent completely, or still waits for data.
    */
   boolean succeed(long last) {
-    if (last < ended || last > gone()) {
+    if (last < ended || last > sentWhole()) {
       return false;
     }
     while (ended < last) {
@@ -104,7 +104,7 @@ final class OutstandingRequests {
    * false as {@link #succeed}.
    */
   boolean fail(long last, int status) {
-    if (last <= ended || last > gone() || !succeed(last - 1)) {
+    if (last <= ended || last > sentWhole() || !succeed(last - 1)) {
       return false;
     }
     end(status);
@@ -123,7 +123,7 @@ final class OutstandingRequests {
    * before} with success. Returns false when that violates the protocol.
    */
   boolean deliver(long before, MemorySegment from, long at, int bytes, boolean last) {
-    if (before >= gone() || !succeed(before) || !owesData()) {
+    if (before >= sentWhole() || !succeed(before) || !owesData()) {
       return false;
     }
     int oldest = (int) ended & mask;
@@ -139,8 +139,8 @@ final class OutstandingRequests {
     return true;
   }
 
-  /** Returns the number of the last request that was sent completely. */
-  private long gone() {
+  /** Returns the number of the last request of which every byte was sent. */
+  private long sentWhole() {
     return newestIsPartial ? posted - 1 : posted;
   }
 

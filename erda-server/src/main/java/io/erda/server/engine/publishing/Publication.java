@@ -207,8 +207,9 @@ public final class Publication {
   }
 
   /**
-   * Settles in the log the places of objects that are committed and durable. When words are first
-   * stored as pending, the store that commits a word is not drained with its batch. An object whose
+   * Tells the log which objects are committed and durable, so that low-water marks can rise over
+   * them. When words are first stored as pending, the store that commits a word is not drained with
+   * its batch. An object whose
    * word may be pending after a power failure must stay above the low-water mark, because otherwise
    * recovery would miss the object and its word would be rolled back. So settling waits for the
    * next drain. Call this before an extent ends.

@@ -30,7 +30,7 @@ final class Answers {
         switch (type) {
           case Message.LEASE -> true;
           case Message.PUBLISH, Message.ANNOUNCE, Message.ERASE -> isPutTimed();
-          default -> false; // other requests are rare, and no operation waits for them
+          default -> false; // other requests are rare
         };
     return timed ? nanoTime.getAsLong() | 1 : 0;
   }

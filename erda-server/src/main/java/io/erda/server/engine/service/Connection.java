@@ -350,9 +350,9 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
   }
 
   /**
-   * Sends the response whose body was written at {@link #responseAt}. The peer takes the body of a
-   * response whose result has a reason for the text of the reason, so such a response is sent
-   * without its body. {@link #refuse} sends a result with its reason.
+   * Sends the response whose body was written at {@link #responseAt}. Some results come with a
+   * reason in words ({@link Result#saysWhy}); the peer reads the body of such a response as these
+   * words. So a response with such a result is sent without its body. {@link #refuse} sends a result with its reason.
    *
    * @param length the length of the response with its header, bytes
    */

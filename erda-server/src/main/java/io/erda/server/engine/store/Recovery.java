@@ -18,8 +18,8 @@ import java.util.List;
 /**
  * Scans the log between the water marks. A valid object is committed if its key's word is pending
  * and names exactly the object's place. Then the marks are closed, so that a late store of a dead
- * or stopped writer lands in space that is never handed out again. Recovery may be interrupted and
- * repeated at every step.
+ * or stopped writer lands in space that is not leased again before the region is cleaned. Recovery
+ * may be interrupted and repeated at every step.
  *
  * <p>Readers of an earlier incarnation may go on reading during recovery, so the versions that they
  * see must be as durable as while that server lived: a word is durable, at least as pending, before

@@ -320,8 +320,8 @@ public final class Tables implements AutoCloseable {
   }
 
   /**
-   * Sets whether a publication waits for the drain of a table. Without a live word the table may go
-   * out of use meanwhile, but no memory of a table is given back.
+   * Sets whether a publication waits for the drain of a table. While one does, no table's memory is
+   * given back, though a table may go out of use in which no word is live.
    */
   public void hold(boolean holding) {
     held = holding;
