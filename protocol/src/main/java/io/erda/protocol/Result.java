@@ -43,7 +43,10 @@ public final class Result {
    */
   public static final int FAILED = 10;
 
-  /** No file could be made for another region just now; the response has the reason. */
+  /**
+   * No file could be made for another region just now, or the table has room only in a moment; the
+   * response has the reason.
+   */
   public static final int NOT_NOW = 11;
 
   /** The store has no head with the number in the request. */

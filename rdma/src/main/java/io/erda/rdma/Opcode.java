@@ -9,8 +9,8 @@ package io.erda.rdma;
  * ServedConnection.onFrame}; without that case the server takes the frame for garbage and closes
  * the connection.
  *
- * <p>The following throw for an operation without a case: every post, if assertions are on
- * ({@code Work.isWellFormed}); {@code RingQueuePair.post}; {@code TcpQueuePair.post} and {@code
+ * <p>The following throw for an operation without a case: every post, if assertions are on ({@code
+ * Work.isWellFormed}); {@code RingQueuePair.post}; {@code TcpQueuePair.post} and {@code
  * firstFrameBytes}; {@code verbs.Outgoing.post} and {@code DataQueue.post}; and in the simulation,
  * when the work is executed, {@code RemoteKeys.needed} and {@code Responder.executeWhole}. {@code
  * ReadOnlyQueuePair.post} completes it with {@link Status#UNSUPPORTED}.
@@ -20,10 +20,12 @@ package io.erda.rdma;
  * {@code TcpQueuePair.messageBytes} says that a message other than a SEND has 4 bytes. {@code
  * tcp.OutstandingRequests.owesData} says that its answer has no data, and {@code
  * tcp.TcpCompletions.isOfRequest} that it is a request. In the simulation the predicates of {@code
- * PostedWork} say that it is executed in order like a FLUSH, and is not atomic; {@code
+ * PostedWork} say that it is executed after earlier work, like a FLUSH, and is not atomic; {@code
  * Reach.reachesTheDead} says that it has no effect after the end of the peer's process; {@code
  * Traffic.moved} counts it as a write, and {@code Severing.stopAtCrash} and {@code
- * SendQueue.isStoreOnTheWay} take it for no store.
+ * SendQueue.isStoreOnTheWay} take it for no store. A new message also concerns {@code
+ * TcpResponder.post}, which signals only SENDs, and in the simulation {@code SimulatedReceives},
+ * {@code SimulatedCompletions} and {@code MessageDelivery}.
  *
  * <p>A client's {@code Session.onOther} fails the connection when a completion arrives that it does
  * not expect, so who posts the new operation with a completion handles it there.

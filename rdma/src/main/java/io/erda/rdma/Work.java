@@ -25,8 +25,9 @@ package io.erda.rdma;
  * that only the peer can detect are reported by the status of the completion: an unknown key, a
  * range outside the region, and a word of an atomic operation that is not 8-aligned there.
  *
- * <p>A receive is no work request here, though it is one in verbs: it names only a local buffer, waits in a separate
- * queue until a message comes, and receives complete in the order of the messages.
+ * <p>A receive is no work request here, though it is one in verbs: it names only a local buffer,
+ * waits in a separate queue until a message comes, and receives complete in the order of the
+ * messages.
  */
 public final class Work {
   /** One of the opcodes of {@link Opcode} in the table above. */

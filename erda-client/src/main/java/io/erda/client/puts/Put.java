@@ -493,7 +493,9 @@ public final class Put extends Operation {
     }
     step = Step.POST_ANNOUNCED_WRITE;
     postWrite();
-    // This comes only now, because a lease must not end while an announcement waits at the server.
+    // This may end a full lease, and the server refuses a waiting announcement whose reservation
+    // has
+    // ended. So it comes only after the announcement was answered.
     placed();
   }
 

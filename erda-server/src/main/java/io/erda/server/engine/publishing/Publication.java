@@ -209,10 +209,9 @@ public final class Publication {
   /**
    * Tells the log which objects are committed and durable, so that low-water marks can rise over
    * them. When words are first stored as pending, the store that commits a word is not drained with
-   * its batch. An object whose
-   * word may be pending after a power failure must stay above the low-water mark, because otherwise
-   * recovery would miss the object and its word would be rolled back. So settling waits for the
-   * next drain. Call this before an extent ends.
+   * its batch. An object whose word may be pending after a power failure must stay above the
+   * low-water mark, because otherwise recovery would miss the object and its word would be rolled
+   * back. So settling waits for the next drain. Call this before an extent ends.
    */
   public void settle() {
     if (unsettled == 0) {
@@ -339,8 +338,9 @@ public final class Publication {
   }
 
   /**
-   * Stores the words of as many requests as possible without committing others first, and begins to
-   * make these words durable. When no request is left the batch is done.
+   * Stores the words of the next requests, and begins to make these words durable. It stops before
+   * a request that must wait until the words before it are committed. When no request is left the
+   * batch is done.
    */
   private void storeWords() {
     while (stored < count && storeNext()) {
@@ -393,8 +393,8 @@ public final class Publication {
   /**
    * Looks up the entry and stores its word, in one step.
    *
-   * @return false when a live word prevents it, or there is no room: commit the batch so far, then
-   *     try again
+   * @return false when a put of the same key in this batch is not committed yet, or there is no
+   *     room: commit the batch so far, then try again
    */
   private boolean storeWord(PublishRequest request) {
     assert request.stage == PublishRequest.Stage.DURABLE : request.stage;

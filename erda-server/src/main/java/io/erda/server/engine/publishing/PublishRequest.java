@@ -26,7 +26,10 @@ public final class PublishRequest {
     COMMITTED
   }
 
-  /** The client that sent the request; null for a client that can't leave. */
+  /**
+   * The client that sent the request; null for a client that publishes in its own thread, and so
+   * can't withdraw meanwhile.
+   */
   public Requester requester;
 
   public Extent extent;

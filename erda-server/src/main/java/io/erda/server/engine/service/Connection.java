@@ -320,9 +320,9 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
   }
 
   /**
-   * Finishes the claimed requests, which were done and answered, or dropped. A claim covers all
-   * requests that had come when it was made, so it is finished only when the last of them is
-   * answered.
+   * Tells the client, through the device, that the claimed requests have ended ({@link
+   * Claims#finish}): they were done and answered, or dropped. A claim covers all requests that had
+   * come when it was made, so it is finished only when the last of them is answered.
    */
   void finish() {
     finishes = true;
@@ -352,7 +352,8 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
   /**
    * Sends the response whose body was written at {@link #responseAt}. Some results come with a
    * reason in words ({@link Result#saysWhy}); the peer reads the body of such a response as these
-   * words. So a response with such a result is sent without its body. {@link #refuse} sends a result with its reason.
+   * words. So a response with such a result is sent without its body. {@link #refuse} sends a
+   * result with its reason.
    *
    * @param length the length of the response with its header, bytes
    */

@@ -13,8 +13,8 @@ import java.lang.foreign.MemorySegment;
  * <p>{@link Publishing} collects the PUBLISH requests of one step, to publish them as one batch.
  * Before this class passes on a request of any other type, it makes {@link Publishing} publish the
  * requests that were collected so far, unless a batch waits for a device ({@link
- * Publishing#publish}).
- * Before an ERASE it waits until all earlier requests of that client are published.
+ * Publishing#publish}). Before an ERASE it waits until all earlier requests of that client are
+ * published.
  */
 final class RequestDispatch {
   /** For how many nanoseconds after a request further requests are expected. */

@@ -337,7 +337,8 @@ public final class ServerCore implements AutoCloseable {
   }
 
   /**
-   * Notes which answers have been sent, without taking a whole step.
+   * Polls the connections without taking a whole step: notes which answers have been sent, and
+   * passes on requests that have come.
    *
    * @return how many requests have come, which need a step
    */

@@ -250,9 +250,10 @@ public final class Tables implements AutoCloseable {
   }
 
   /**
-   * Whether the entries of both tables would take more of the new one than leaves room to displace
-   * them. This is so only when the resizing has been stuck for many insertions, or goes to a table
-   * that is too small. As long as the old table is not counted, only the new one's entries count.
+   * Whether the new table, with the entries of both, would be more than 5/8 full, so that
+   * displacements might fail. This is so only when the resizing has been stuck for many insertions,
+   * or goes to a table that is too small. As long as the old table is not counted, only the new
+   * one's entries count.
    */
   private boolean isNextTight() {
     long old = current.table.sizeKnown() ? current.table.size() : 0;
