@@ -138,7 +138,10 @@ public final class Message {
   public static final int ANNOUNCE_IF_EQUAL_KEY = BODY + 56;
 
   public static final int ANNOUNCED_EXISTED = BODY;
+
+  /** 0 where the server awaits no WRITE, as for a delete of a key without a value; else 1. */
   public static final int ANNOUNCED_AWAITED = BODY + 4;
+
   public static final int ANNOUNCE_RESPONSE_BYTES = BODY + 8;
 
   public static final int REPORT_KEY_WORD = BODY;

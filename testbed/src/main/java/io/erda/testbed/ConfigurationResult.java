@@ -15,9 +15,9 @@ final class ConfigurationResult {
   /** A call that writes to standard output or standard error. */
   private static final Pattern TO_SAY = Pattern.compile("^\\d+ +writev?\\([12]\\b");
 
-  /** A call that wakes a thread of this process. */
-  private static final Pattern OF_EVENTS =
-      Pattern.compile("^\\d+ +(read|write)v?\\(\\d+<anon_inode");
+  /** A call that wakes a thread of this process, or reads random bytes of the kernel. */
+  private static final Pattern OF_NO_CONNECTION =
+      Pattern.compile("^\\d+ +(read|write)v?\\(\\d+<(anon_inode|/dev/u?random)");
 
   /** Messages of a JVM that could not go on. */
   private static final Pattern OF_THE_JVM =
@@ -48,13 +48,13 @@ final class ConfigurationResult {
   }
 
   /**
-   * Whether an error of a connection hit a call that wakes a thread, which never fails with a real
-   * kernel: then the run proves nothing.
+   * Whether an error of a connection hit a call that never fails in this way with a real kernel,
+   * because it is of no connection: then the run proves nothing.
    */
   boolean isUnreal() {
     return trace
         .lines()
-        .anyMatch(line -> line.contains("(INJECTED)") && OF_EVENTS.matcher(line).find());
+        .anyMatch(line -> line.contains("(INJECTED)") && OF_NO_CONNECTION.matcher(line).find());
   }
 
   /** Whether the JVM itself could not go on: its messages are not Erda's. */

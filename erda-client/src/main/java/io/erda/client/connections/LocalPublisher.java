@@ -14,10 +14,10 @@ public interface LocalPublisher {
   /** The publisher declined: nothing was changed. */
   int LATER = 0;
 
-  /** The object is the newest version; the key had no value before. */
+  /** The put is done; the key had no value before. A delete then changed nothing. */
   int DONE = 1;
 
-  /** The object is the newest version; the key had a value before. */
+  /** The put or delete is done; the key had a value before. */
   int REPLACED = 2;
 
   /**

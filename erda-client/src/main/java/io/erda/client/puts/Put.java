@@ -55,8 +55,8 @@ public final class Put extends Operation {
   private static final int INVALID_MAX = 1;
 
   /**
-   * The pause before a delete without space is requested again while a put of its key is undecided,
-   * in nanoseconds.
+   * How long a delete that needs no space waits before it is requested again, when a put of its key
+   * was not decided yet, in nanoseconds.
    */
   private static final long UNDECIDED_PAUSE_NS = 100_000;
 
@@ -99,7 +99,8 @@ public final class Put extends Operation {
   private int invalid;
 
   /**
-   * The status of a WRITE of this operation that could not be begun; SUCCESS when there was none.
+   * The status of a WRITE of this operation that failed, other than by a revoked key; SUCCESS when
+   * there was none.
    */
   private int writeRefused;
 
@@ -238,7 +239,7 @@ public final class Put extends Operation {
     return step == Step.POST_WRITE || step == Step.POST_PUBLISH || step == Step.POST_ANNOUNCE;
   }
 
-  /** The session may have space in the log of a head. */
+  /** A session may have got space in the log of a head: a put that waits for it tries again. */
   void onLease(Session of, int ofHead) {
     if (awaitsLease(of, ofHead)) {
       takePlace();
@@ -493,9 +494,8 @@ public final class Put extends Operation {
     }
     step = Step.POST_ANNOUNCED_WRITE;
     postWrite();
-    // This may end a full lease, and the server refuses a waiting announcement whose reservation
-    // has
-    // ended. So it comes only after the announcement was answered.
+    // This may end a full lease. It comes only after the announcement was answered, because the
+    // server refuses a waiting announcement whose reservation has ended.
     placed();
   }
 
@@ -580,7 +580,7 @@ public final class Put extends Operation {
     finish();
   }
 
-  /** Ends the put, whose WRITE could not be begun. */
+  /** Ends the put, whose WRITE failed. */
   private void failUnwritten() {
     if (writeRefused == Status.NO_SPACE) {
       fail(

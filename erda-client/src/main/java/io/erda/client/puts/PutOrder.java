@@ -83,7 +83,7 @@ public final class PutOrder {
     }
   }
 
-  /** A session may have space in the log of a head. */
+  /** A session may have got space in the log of a head: puts that wait for it try again. */
   public void onLease(Session of, int head) {
     for (Put put : puts) {
       put.onLease(of, head);

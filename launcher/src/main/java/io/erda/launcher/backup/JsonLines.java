@@ -38,12 +38,22 @@ public final class JsonLines {
     }
   }
 
-  /** No limit for strings here: the store limits keys and values. */
+  /**
+   * It has no limits for strings, names and numbers: the store limits keys and values, and a line
+   * is no longer than both. The library names no place for what breaks its own limits.
+   */
   private static final JsonFactory JSON =
       JsonFactory.builder()
           .streamReadConstraints(
-              StreamReadConstraints.builder().maxStringLength(Integer.MAX_VALUE).build())
+              StreamReadConstraints.builder()
+                  .maxStringLength(Integer.MAX_VALUE)
+                  .maxNameLength(Integer.MAX_VALUE)
+                  .maxNumberLength(Integer.MAX_VALUE)
+                  .build())
           .build();
+
+  /** Longer names of unknown members are cut in messages. */
+  private static final int NAME_MAX = 16;
 
   private static final Set<String> MEMBERS = Set.of("key", "key64", "value", "value64");
 
@@ -101,7 +111,7 @@ public final class JsonLines {
       require(in.nextToken() == JsonToken.START_OBJECT, "an object is wanted");
       while (in.nextToken() != JsonToken.END_OBJECT) {
         String name = in.currentName();
-        require(MEMBERS.contains(name), "'" + name + "' is not known");
+        require(MEMBERS.contains(name), "'" + cut(name) + "' is not known");
         require(in.nextToken() == JsonToken.VALUE_STRING, "'" + name + "' is no string");
         byte[] bytes = name.endsWith("64") ? decoded(name, in.getText()) : encoded(in.getText());
         switch (name) {
@@ -135,6 +145,12 @@ public final class JsonLines {
     return atItsEnd
         ? "it ends before its object does: was it cut?"
         : "it is no JSON at character " + Math.max(1, e.getLocation().getColumnNr());
+  }
+
+  private static String cut(String name) {
+    return name.codePointCount(0, name.length()) <= NAME_MAX
+        ? name
+        : name.substring(0, name.offsetByCodePoints(0, NAME_MAX)) + "…";
   }
 
   /** A decoder for UTF-8 that reports errors instead of replacing bytes. */

@@ -74,12 +74,15 @@ class JsonLinesTest {
       {"{\"key\":\"a\tb\",\"value\":\"v\"}", "no JSON at character 10"},
       {"{\"key\":\"\\q\",\"value\":\"v\"}", "no JSON at character 10"},
       {"{\"key\":\"k\",\"value\":\"v\"}{}", "something follows"},
+      {"{\"key\":\"k\",\"value\":" + "9".repeat(1_001) + "}", "'value' is no string"},
+      {"{\"" + "k".repeat(60_000) + "\":\"v\"}", "'kkkkkkkkkkkkkkkk…' is not known"},
     };
     for (String[] each : wrong) {
       String said =
           assertThrows(JsonLines.MalformedException.class, () -> entry(each[0]), each[0])
               .getMessage();
       assertTrue(said.contains(each[1]) && !said.contains("\n"), each[0] + ": " + said);
+      assertTrue(said.length() < 100, said);
     }
   }
 

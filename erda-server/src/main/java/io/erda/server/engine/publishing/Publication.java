@@ -211,7 +211,7 @@ public final class Publication {
    * them. When words are first stored as pending, the store that commits a word is not drained with
    * its batch. An object whose word may be pending after a power failure must stay above the
    * low-water mark, because otherwise recovery would miss the object and its word would be rolled
-   * back. So settling waits for the next drain. Call this before an extent ends.
+   * back. So this drains first. Call it before an extent ends.
    */
   public void settle() {
     if (unsettled == 0) {
@@ -246,8 +246,8 @@ public final class Publication {
   }
 
   /**
-   * Flushes and drains the objects. All objects are flushed before the first drain. Draining a
-   * memory that has no flushed bytes left costs almost nothing.
+   * Flushes and drains the objects. All objects are flushed before the first drain: where several
+   * lie in one memory, the first drain covers them all, and the others cost almost nothing.
    */
   private void beginWithObjects() {
     if (count > 1) {

@@ -136,6 +136,7 @@ final class Publishing {
   /** The batch that is being published; empty when none is. */
   private Batch underWay = new Batch();
 
+  /** Whether every request of the batch under way has its outcome. */
   private boolean over;
 
   // The request of a client in this process that publishes without a message.

@@ -314,7 +314,8 @@ public final class ServerCore implements AutoCloseable {
 
   /**
    * Publishes an object that a client of this process has built, in the client's thread: see {@link
-   * LocalPublisher}. The caller takes steps of the server now and then, and whenever this declines.
+   * LocalPublisher}. The caller takes steps of the server now and then. When this declines, the
+   * client sends a message, which requests a step.
    *
    * @param line names the client's connection
    */

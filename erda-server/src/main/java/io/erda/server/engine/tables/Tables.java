@@ -322,7 +322,7 @@ public final class Tables implements AutoCloseable {
 
   /**
    * Sets whether a publication waits for the drain of a table. While one does, no table's memory is
-   * given back, though a table may go out of use in which no word is live.
+   * given back, although a resizing may end meanwhile and the old table go out of use.
    */
   public void hold(boolean holding) {
     held = holding;
