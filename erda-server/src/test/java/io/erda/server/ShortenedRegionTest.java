@@ -119,6 +119,29 @@ class ShortenedRegionTest {
     }
   }
 
+  /** The message was "get of key '…': ", without a reason. */
+  @Test
+  void aClientOverTcpHearsWhatHappened() throws Exception {
+    Path data = directory.resolve("data");
+    ServerOptions options =
+        ServedElsewhere.OPTIONS.withListening(List.of(Listening.tcp("127.0.0.1:0")));
+    try (ErdaServer server = ErdaServer.start(data, options);
+        ErdaClient client = ErdaClient.connect(server.uris().getLast())) {
+      fill(client);
+      truncate(regions(data).getFirst(), PAGE);
+      int damaged = 0;
+      for (int i = 0; i < KEYS; i++) {
+        try {
+          assertArrayEquals(VALUE, client.get(key(i)));
+        } catch (ErdaException.Damaged e) {
+          assertTrue(e.getMessage().contains("was shortened"), e::getMessage);
+          damaged++;
+        }
+      }
+      assertTrue(damaged > 0 && damaged < KEYS, "damaged: " + damaged);
+    }
+  }
+
   /** Nor is it verified. It opens again when the file is as long as it was. */
   @Test
   void aStoreWithARegionOfAnotherLengthNamesItAndDoesNotOpen() throws Exception {

@@ -30,8 +30,10 @@ public final class Main {
   private Main() {}
 
   public static void main(String[] args) {
-    // Programs read figures, logs and HTTP headers, and expect ASCII digits.
-    Locale.setDefault(Locale.Category.FORMAT, Locale.ROOT);
+    // Programs read figures, logs and HTTP headers, and expect ASCII digits. This is not only for
+    // the
+    // category FORMAT, because PrintWriter.printf formats for the default of all categories.
+    Locale.setDefault(Locale.ROOT);
     CheckedOutput output = new CheckedOutput(new FileOutputStream(FileDescriptor.out));
     System.setOut(
         new PrintStream(

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.erda.client.ErdaClient;
@@ -130,6 +131,21 @@ class CommandBytesTest {
     assertOneLine(shell("erda get nobody"), 3, "no such key: nobody");
     assertOneLine(shell("erda delete nobody"), 3, "no such key: nobody");
     assertOneLine(shell("erda get \"$(printf '\\377')\""), 3, "no such key: 0xff");
+  }
+
+  /** A JVM's Arabic has digits of its own, and {@code verify} printed them. */
+  @Test
+  void figuresHaveAsciiDigitsInEveryLocale() throws Exception {
+    Path data = directory.resolve("unserved");
+    ErdaServer.start(data, SMALL).close();
+    Ended ended =
+        shell(
+            "JAVA_TOOL_OPTIONS='-Duser.language=ar -Duser.country=EG' erda verify --data '"
+                + data
+                + "'");
+    assertEquals(0, ended.exitCode(), ended::err);
+    String out = new String(ended.out(), UTF_8);
+    assertTrue(out.contains("0 entries: 0 values"), out);
   }
 
   private Ended shell(String line) throws IOException, InterruptedException {

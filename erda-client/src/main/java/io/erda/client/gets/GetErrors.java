@@ -59,11 +59,20 @@ public final class GetErrors {
                   + ": a file of the store can't be read from here: "
                   + status(queuePair, status));
       case Status.MEMORY_LOST ->
-          new ErdaException.Damaged(get.describe() + ": " + queuePair.lostRegion());
+          new ErdaException.Damaged(get.describe() + ": " + lost(queuePair, status));
       case Status.UNREADABLE ->
-          new ErdaException.Unavailable(get.describe() + ": " + queuePair.lostRegion());
+          new ErdaException.Unavailable(get.describe() + ": " + lost(queuePair, status));
       default -> null;
     };
+  }
+
+  /**
+   * Which memory was missing for a READ or WRITE, and why; the status in words where the device
+   * does not know that, as over a network.
+   */
+  public static String lost(QueuePair queuePair, int status) {
+    String region = queuePair.lostRegion();
+    return region.isEmpty() ? Status.name(status) : region;
   }
 
   /** The status of a READ or WRITE in words, with the file that could not be opened for it. */

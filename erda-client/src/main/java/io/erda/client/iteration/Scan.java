@@ -302,21 +302,23 @@ public final class Scan extends KeyWordLookUp {
     boolean denied = status == Status.DENIED || status == Status.UNTRUSTED;
     boolean lost = status == Status.MEMORY_LOST;
     if (status == Status.UNREADABLE) {
-      fail(new ErdaException.Unavailable(describe() + ": " + session.queuePair.lostRegion()));
+      fail(
+          new ErdaException.Unavailable(
+              describe() + ": " + GetErrors.lost(session.queuePair, status)));
     } else if (denied || (lost && isReadingEntries())) {
       fail(
           new ErdaException.Unusable(
               describe()
                   + ": a file of the store can't be read from here: "
                   + (lost
-                      ? session.queuePair.lostRegion()
+                      ? GetErrors.lost(session.queuePair, status)
                       : GetErrors.status(session.queuePair, status))));
     } else if (lost && (step == Step.POST_OBJECTS || step == Step.READING_OBJECTS)) {
       // Which READ failed is unknown.
       batch.lookUpAll();
       endBatch();
     } else if (lost) {
-      failDamaged(": " + session.queuePair.lostRegion());
+      failDamaged(": " + GetErrors.lost(session.queuePair, status));
     } else {
       retryAfter(status);
     }

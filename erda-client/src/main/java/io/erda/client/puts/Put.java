@@ -586,7 +586,10 @@ public final class Put extends Operation {
       fail(
           new ErdaException.Full(
               ErdaException.Full.What.DISK,
-              describe() + ": " + session.queuePair.lostRegion() + "; the key is untouched"));
+              describe()
+                  + ": "
+                  + GetErrors.lost(session.queuePair, writeRefused)
+                  + "; the key is untouched"));
       return;
     }
     fail(
@@ -594,7 +597,7 @@ public final class Put extends Operation {
             describe()
                 + ": a file of the store can't be written from here: "
                 + (writeRefused == Status.MEMORY_LOST
-                    ? session.queuePair.lostRegion()
+                    ? GetErrors.lost(session.queuePair, writeRefused)
                     : GetErrors.status(session.queuePair, writeRefused))
                 + "; the key is untouched"));
   }
