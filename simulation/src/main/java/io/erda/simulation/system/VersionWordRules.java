@@ -243,7 +243,9 @@ final class VersionWordRules {
 
   /**
    * The word of a key's entry in the table that is being left, while it is there and not marked;
-   * else 0. The key is that of the version at an offset.
+   * else 0. The key is that of the version at an offset. An entry whose announced object may not be
+   * there yet is passed over: it is never moved, so it is the original of no copy, and at its newest
+   * offset there may be the bytes of an earlier object, which may have any key.
    */
   private long original(String table, long keyWord, int offset) {
     StoreTables tables = disk.image(StoreFiles.SUPERBLOCK) == null ? null : tables();
@@ -255,6 +257,7 @@ final class VersionWordRules {
       long word = memory.get(WORD, at);
       if (word != 0
           && word != VersionWord.MOVED
+          && !(announces && VersionWord.pending(word))
           && memory.get(WORD, at - 8) == keyWord
           && sameKey((int) (keyWord >>> 56), offset, VersionWord.newest(word))) {
         return word;
