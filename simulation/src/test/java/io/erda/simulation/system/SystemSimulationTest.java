@@ -68,4 +68,17 @@ final class SystemSimulationTest {
           SystemSimulation.of(seed).run().toString(), SystemSimulation.of(seed).run().toString());
     }
   }
+
+  /**
+   * Two keys share a key word. One has an entry in the new table, the other an announced one in the
+   * old table, at whose place there are the bytes of an earlier object of the first key. The rules
+   * took the two for copies of one entry.
+   */
+  @Test
+  void anAnnouncedTwinIsNoOriginalOfACopy() {
+    for (long seed : new long[] {8484030739748734038L, 8484030739748734093L}) {
+      RunResult result = SystemSimulation.of(seed).run();
+      assertNull(result.failure(), result::report);
+    }
+  }
 }
