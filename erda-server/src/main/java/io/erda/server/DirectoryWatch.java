@@ -5,9 +5,11 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Checks now and then that the directory of an open store still has the name under which it was
- * opened, and that its files still have their names. The store itself goes on without the names,
- * because its files are mapped and found through the open directory. But a later opening by the
- * name finds another store or none, and misses the changes since then.
+ * opened, that its files still have their names, and that its file system was not shut down: the
+ * store itself may not notice that for as long as its clients' connections fail first. The store
+ * itself goes on without the names, because its files are mapped and found through the open
+ * directory. But a later opening by the name finds another store or none, and misses the changes
+ * since then.
  *
  * <p>It uses a separate thread, because a path may lead to a network or a disk that does not
  * answer. Close it before the directory.
@@ -25,6 +27,10 @@ final class DirectoryWatch implements AutoCloseable {
   private final NamedFiles files;
   private final Runnable wakeup;
   private final Thread thread;
+
+  /** Whether the last check found the file system failed. Guarded by this. */
+  private boolean failedBefore;
+
   private volatile String loss;
   private volatile boolean closing;
 
@@ -71,7 +77,13 @@ final class DirectoryWatch implements AutoCloseable {
       loss = stray.named() + "; " + fate(stray);
     } else {
       String lost = all ? files.lost() : files.lost(FILES_AT_ONCE);
-      if (lost != null) {
+      String failed = files.failed();
+      // One error may pass; a file system that was shut down has it again.
+      boolean again = failed != null && failedBefore;
+      failedBefore = failed != null;
+      if (again) {
+        loss = "the file system of the store failed: " + failed;
+      } else if (lost != null) {
         loss =
             "the files of the store were removed from "
                 + directory

@@ -244,8 +244,8 @@ final class VersionWordRules {
   /**
    * The word of a key's entry in the table that is being left, while it is there and not marked;
    * else 0. The key is that of the version at an offset. An entry whose announced object may not be
-   * there yet is passed over: it is never moved, so it is the original of no copy, and at its newest
-   * offset there may be the bytes of an earlier object, which may have any key.
+   * there yet is passed over: it is never moved, so it is the original of no copy, and at its
+   * newest offset there may be the bytes of an earlier object, which may have any key.
    */
   private long original(String table, long keyWord, int offset) {
     StoreTables tables = disk.image(StoreFiles.SUPERBLOCK) == null ? null : tables();
