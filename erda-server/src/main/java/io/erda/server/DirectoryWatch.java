@@ -2,14 +2,15 @@ package io.erda.server;
 
 import io.erda.pmem.OpenDirectory;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 
 /**
  * Checks now and then that the directory of an open store still has the name under which it was
- * opened, that its files still have their names, and that its file system was not shut down: the
- * store itself may not notice that for as long as its clients' connections fail first. The store
- * itself goes on without the names, because its files are mapped and found through the open
+ * opened, that its files still have their names, and that its file system was not shut down. The
+ * store itself goes on without the names, because its files are mapped and found through the open
  * directory. But a later opening by the name finds another store or none, and misses the changes
- * since then.
+ * since then. Of a file system that was shut down the store learns when it stores next; where the
+ * connections of its clients fail first, nothing is stored any more.
  *
  * <p>It uses a separate thread, because a path may lead to a network or a disk that does not
  * answer. Close it before the directory.
@@ -25,11 +26,12 @@ final class DirectoryWatch implements AutoCloseable {
 
   private final OpenDirectory directory;
   private final NamedFiles files;
+  private final Supplier<String> failure;
   private final Runnable wakeup;
   private final Thread thread;
 
-  /** Whether the last check found the file system failed. Guarded by this. */
-  private boolean failedBefore;
+  /** Whether the file system failed at the last check. Guarded by this. */
+  private boolean failed;
 
   private volatile String loss;
   private volatile boolean closing;
@@ -39,20 +41,28 @@ final class DirectoryWatch implements AutoCloseable {
    *
    * @param directory where the store is open; borrowed
    * @param files its files; borrowed
+   * @param failure says in words how the file system fails now; null when it does not
    * @param wakeup called once, when {@link #loss} becomes non-null; wakes the thread that calls
    *     that method
    * @param failures receives the error that ends the thread
    */
-  DirectoryWatch(OpenDirectory directory, NamedFiles files, Runnable wakeup, Failures failures) {
+  DirectoryWatch(
+      OpenDirectory directory,
+      NamedFiles files,
+      Supplier<String> failure,
+      Runnable wakeup,
+      Failures failures) {
     this.directory = directory;
     this.files = files;
+    this.failure = failure;
     this.wakeup = wakeup;
     this.thread = SideThreads.start(this::watch, "erda-directory", failures);
   }
 
   /**
    * Returns a message that the directory, or a file in it, was removed or moved, and how to mend
-   * that; null until a check finds that. The first message stays. Any thread may call this.
+   * that, or that the file system failed; null until a check finds that. The first message stays.
+   * Any thread may call this.
    */
   String loss() {
     return loss;
@@ -67,7 +77,7 @@ final class DirectoryWatch implements AutoCloseable {
     }
   }
 
-  /** Checks the names. Returns whether it has found the first loss. */
+  /** Checks once. Returns whether it has found the first loss. */
   private synchronized boolean look(boolean all) {
     if (loss != null) {
       return false;
@@ -77,13 +87,7 @@ final class DirectoryWatch implements AutoCloseable {
       loss = stray.named() + "; " + fate(stray);
     } else {
       String lost = all ? files.lost() : files.lost(FILES_AT_ONCE);
-      String failed = files.failed();
-      // One error may pass; a file system that was shut down has it again.
-      boolean again = failed != null && failedBefore;
-      failedBefore = failed != null;
-      if (again) {
-        loss = "the file system of the store failed: " + failed;
-      } else if (lost != null) {
+      if (lost != null) {
         loss =
             "the files of the store were removed from "
                 + directory
@@ -91,9 +95,19 @@ final class DirectoryWatch implements AutoCloseable {
                 + lost
                 + "; "
                 + RESCUE;
+      } else {
+        loss = lastingFailure();
       }
     }
     return loss != null;
+  }
+
+  /** The file system's failure, if it failed at the check before, too: a single error may pass. */
+  private String lastingFailure() {
+    boolean before = failed;
+    String now = failure.get();
+    failed = now != null;
+    return before && failed ? "the file system of the store failed: " + now : null;
   }
 
   private static String fate(OpenDirectory.Stray stray) {

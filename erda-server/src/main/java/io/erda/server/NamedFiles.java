@@ -1,15 +1,10 @@
 package io.erda.server;
 
-import io.erda.pmem.FailedFileSystemException;
 import io.erda.pmem.ForwardingDirectory;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.OpenDirectory;
 import io.erda.pmem.PersistentMemory;
-import io.erda.server.engine.files.StoreFiles;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
-import java.nio.file.FileSystemException;
-import java.nio.file.StandardOpenOption;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.Map;
@@ -20,8 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * itself does not notice when a name is removed or given to another file; but the next opening does
  * not find later changes.
  *
- * <p>Only the store's thread uses the directory. One other thread may call {@link #lost} and {@link
- * #failed}.
+ * <p>Only the store's thread uses the directory. One other thread may call {@link #lost}.
  */
 final class NamedFiles extends ForwardingDirectory {
   private final OpenDirectory place;
@@ -75,24 +69,6 @@ final class NamedFiles extends ForwardingDirectory {
   String lost() {
     rest = Collections.emptyIterator();
     return lost(Integer.MAX_VALUE);
-  }
-
-  /**
-   * Opens a file of the store and closes it again, as a file system that was shut down allows
-   * nobody. Returns its error in words; null when it has none. Other errors, such as too many open
-   * files, are none of the file system's. Any thread may call this.
-   */
-  String failed() {
-    try {
-      FileChannel.open(place.at(StoreFiles.SUPERBLOCK), StandardOpenOption.READ).close();
-      return null;
-    } catch (FileSystemException e) {
-      return FailedFileSystemException.isReasonOf(e)
-          ? place.file(StoreFiles.SUPERBLOCK) + ": open: " + e.getReason()
-          : null;
-    } catch (IOException e) {
-      return null;
-    }
   }
 
   private String lost(String name, Long inode) {

@@ -5,6 +5,7 @@ import io.erda.protocol.ErdaException;
 import io.erda.rdma.Device;
 import io.erda.rdma.Listener;
 import io.erda.server.engine.events.ServiceListener;
+import io.erda.server.engine.files.StoreFiles;
 import io.erda.server.engine.files.TableGrowthOptions;
 import io.erda.server.engine.publishing.Syncs;
 import io.erda.server.engine.service.CoreSurroundings;
@@ -70,7 +71,13 @@ final class ServerAssembly {
     this.nanoTime = nanoTime;
     this.startedNs = nanoTime.getAsLong();
     this.figures = figures;
-    this.watch = new DirectoryWatch(store.place(), store.files(), devices::wakeup, failures);
+    this.watch =
+        new DirectoryWatch(
+            store.place(),
+            store.files(),
+            () -> store.place().failure(StoreFiles.SUPERBLOCK),
+            devices::wakeup,
+            failures);
   }
 
   /**

@@ -19,6 +19,6 @@
  * {@code ServerThread}, which drives the core, and {@code OpenedStore}. In an embedded store the
  * callers take the server's steps ({@code SharedSteps}). {@code FileMaker}, {@code PageKeeper} and
  * {@code SyncThreads} are threads that take work off the server's thread; {@code DirectoryWatch}
- * checks whether the store's name still leads to its directory.
+ * checks whether the store's name still leads to its directory, and the file system works.
  */
 package io.erda.server;

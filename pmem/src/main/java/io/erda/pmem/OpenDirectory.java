@@ -397,6 +397,22 @@ public final class OpenDirectory implements AutoCloseable {
     }
   }
 
+  /**
+   * Opens a plain file and closes it again, which a file system refuses that was shut down. Returns
+   * that error in words; null when there is none. Another error, such as too many open files, is
+   * not the file system's. Costs three system calls.
+   */
+  public String failure(String name) {
+    try {
+      Libc.close(open(name, false));
+      return null;
+    } catch (FailedFileSystemException e) {
+      return FileErrors.inWords(e);
+    } catch (IOException e) {
+      return null;
+    }
+  }
+
   @Override
   public void close() {
     // A second close could close another file that has got the same descriptor.

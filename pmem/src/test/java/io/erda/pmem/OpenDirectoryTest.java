@@ -170,4 +170,15 @@ final class OpenDirectoryTest {
       }
     }
   }
+
+  /** What a file system that was shut down says is tried by testbed/full-disks. */
+  @Test
+  void onlyAFileSystemsErrorIsAFailure() throws Exception {
+    try (OpenDirectory directory = made()) {
+      Files.createFile(files.resolve("store").resolve("file"));
+      assertNull(directory.failure("file"));
+      assertNull(directory.failure("no file"));
+      assertNull(directory.failure("."));
+    }
+  }
 }

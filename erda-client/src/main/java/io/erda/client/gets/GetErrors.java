@@ -59,24 +59,23 @@ public final class GetErrors {
                   + ": a file of the store can't be read from here: "
                   + status(queuePair, status));
       case Status.MEMORY_LOST ->
-          new ErdaException.Damaged(get.describe() + ": " + lost(queuePair, status));
+          new ErdaException.Damaged(get.describe() + ": " + status(queuePair, status));
       case Status.UNREADABLE ->
-          new ErdaException.Unavailable(get.describe() + ": " + lost(queuePair, status));
+          new ErdaException.Unavailable(get.describe() + ": " + status(queuePair, status));
       default -> null;
     };
   }
 
   /**
-   * Which memory was missing for a READ or WRITE, and why; the status in words where the device
-   * does not know that, as over a network.
+   * The status of a failed READ or WRITE in words: which memory was missing, or which file could
+   * not be opened, and why, where the device knows that. Over a network it does not.
    */
-  public static String lost(QueuePair queuePair, int status) {
-    String region = queuePair.lostRegion();
-    return region.isEmpty() ? Status.name(status) : region;
-  }
-
-  /** The status of a READ or WRITE in words, with the file that could not be opened for it. */
   public static String status(QueuePair queuePair, int status) {
-    return Status.name(status) + Operation.unreached(queuePair);
+    String lost =
+        switch (status) {
+          case Status.MEMORY_LOST, Status.UNREADABLE, Status.NO_SPACE -> queuePair.lostRegion();
+          default -> "";
+        };
+    return lost.isEmpty() ? Status.name(status) + Operation.unreached(queuePair) : lost;
   }
 }

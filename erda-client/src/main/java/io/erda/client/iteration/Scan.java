@@ -304,21 +304,19 @@ public final class Scan extends KeyWordLookUp {
     if (status == Status.UNREADABLE) {
       fail(
           new ErdaException.Unavailable(
-              describe() + ": " + GetErrors.lost(session.queuePair, status)));
+              describe() + ": " + GetErrors.status(session.queuePair, status)));
     } else if (denied || (lost && isReadingEntries())) {
       fail(
           new ErdaException.Unusable(
               describe()
                   + ": a file of the store can't be read from here: "
-                  + (lost
-                      ? GetErrors.lost(session.queuePair, status)
-                      : GetErrors.status(session.queuePair, status))));
+                  + GetErrors.status(session.queuePair, status)));
     } else if (lost && (step == Step.POST_OBJECTS || step == Step.READING_OBJECTS)) {
       // Which READ failed is unknown.
       batch.lookUpAll();
       endBatch();
     } else if (lost) {
-      failDamaged(": " + GetErrors.lost(session.queuePair, status));
+      failDamaged(": " + GetErrors.status(session.queuePair, status));
     } else {
       retryAfter(status);
     }

@@ -582,24 +582,12 @@ public final class Put extends Operation {
 
   /** Ends the put, whose WRITE failed. */
   private void failUnwritten() {
-    if (writeRefused == Status.NO_SPACE) {
-      fail(
-          new ErdaException.Full(
-              ErdaException.Full.What.DISK,
-              describe()
-                  + ": "
-                  + GetErrors.lost(session.queuePair, writeRefused)
-                  + "; the key is untouched"));
-      return;
-    }
+    String why = GetErrors.status(session.queuePair, writeRefused) + "; the key is untouched";
     fail(
-        new ErdaException.Unusable(
-            describe()
-                + ": a file of the store can't be written from here: "
-                + (writeRefused == Status.MEMORY_LOST
-                    ? GetErrors.lost(session.queuePair, writeRefused)
-                    : GetErrors.status(session.queuePair, writeRefused))
-                + "; the key is untouched"));
+        writeRefused == Status.NO_SPACE
+            ? new ErdaException.Full(ErdaException.Full.What.DISK, describe() + ": " + why)
+            : new ErdaException.Unusable(
+                describe() + ": a file of the store can't be written from here: " + why));
   }
 
   // The state of the put when its connection ends.
