@@ -24,6 +24,12 @@ final class Frame {
   static final int PAYLOAD_BYTES_MAX = WRITE_HEADER_BYTES + DATA_BYTES_MAX;
   static final int BYTES_MAX = HEADER_BYTES + PAYLOAD_BYTES_MAX;
 
+  /**
+   * The most READs of one frame: three for each of four gets, and one more. With 16 gets in flight,
+   * the other end then begins early, and yet a frame serves several gets.
+   */
+  static final int READS_MAX = 13;
+
   /** The longest frame of a handshake: a proof and private data. */
   static final int HANDSHAKE_BYTES_MAX = 256;
 
@@ -77,7 +83,8 @@ final class Frame {
   private static final int ENDED = 16;
   private static final int CONSUMED = 24;
 
-  // Offsets of payloads, from the beginning of the frame.
+  // Offsets of payloads, from the beginning of the frame; for a later READ of a frame, as if its
+  // bytes were the first of the payload.
   static final int KEY = HEADER_BYTES;
   static final int OFFSET = HEADER_BYTES + 8;
   static final int WRITE_IMM = HEADER_BYTES + 16;
@@ -91,7 +98,7 @@ final class Frame {
   static final int PROOF = HEADER_BYTES;
   static final int PRIVATE_DATA = HEADER_BYTES + Hello.PROOF_BYTES;
 
-  // Exact payload lengths.
+  // Exact payload lengths; of a READ for each READ of the frame.
   static final int READ_BYTES = 24;
   static final int ATOMIC_WRITE_BYTES = 24;
   static final int COMPARE_AND_SWAP_BYTES = 32;

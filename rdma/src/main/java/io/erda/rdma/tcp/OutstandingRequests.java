@@ -119,24 +119,48 @@ final class OutstandingRequests {
   }
 
   /**
-   * Takes data of the request after number {@code before}, and ends all requests up to {@code
-   * before} with success. Returns false when that violates the protocol.
+   * Takes data of the oldest requests that wait for data, one after the other, each padded to a
+   * multiple of 8 bytes, and ends all requests up to number {@code last} with success. Returns
+   * false when that violates the protocol.
+   *
+   * @param complete whether the payload ends with the last data of request {@code last}; otherwise
+   *     it ends with some data of the request after it
    */
-  boolean deliver(long before, MemorySegment from, long at, int bytes, boolean last) {
-    if (before >= sentWhole() || !succeed(before) || !owesData()) {
+  boolean deliver(long last, MemorySegment from, long at, int bytes, boolean complete) {
+    if (last < ended || last > sentWhole() || complete && last == ended) {
       return false;
     }
-    int oldest = (int) ended & mask;
-    int left = lengths[oldest] - arrived;
-    if (bytes > left || last != (bytes == left)) {
-      return false;
-    }
-    MemorySegment.copy(from, at, regions[oldest].memory(), offsets[oldest] + arrived, bytes);
-    arrived += bytes;
-    if (last) {
+    int taken = 0;
+    while (ended < last) {
+      if (owesData()) {
+        int left = lengths[(int) ended & mask] - arrived;
+        if (left > bytes - taken) {
+          return false;
+        }
+        take(from, at + taken, left);
+        // The payload ends without the padding of its last data.
+        taken = Math.min(bytes, taken + Frame.padded(left));
+      } else if (complete && ended == last - 1) {
+        return false;
+      }
       end(Status.SUCCESS);
     }
+    if (complete) {
+      return taken == bytes;
+    }
+    int rest = bytes - taken;
+    if (ended == sentWhole() || !owesData() || rest >= lengths[(int) ended & mask] - arrived) {
+      return false;
+    }
+    take(from, at + taken, rest);
     return true;
+  }
+
+  /** Takes data of the oldest request. */
+  private void take(MemorySegment from, long at, int bytes) {
+    int oldest = (int) ended & mask;
+    MemorySegment.copy(from, at, regions[oldest].memory(), offsets[oldest] + arrived, bytes);
+    arrived += bytes;
   }
 
   /** Returns the number of the last request of which every byte was sent. */

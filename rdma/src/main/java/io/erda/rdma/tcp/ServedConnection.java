@@ -86,6 +86,9 @@ final class ServedConnection implements CompletionHandler {
   private long readOffset;
   private int readLeft = -1;
 
+  /** The READs that were begun of the frame that is being executed. */
+  private int readsBegun;
+
   // The state of a WRITE of which more frames will come.
   private boolean writing;
   private int writingStatus;
@@ -344,8 +347,7 @@ final class ServedConnection implements CompletionHandler {
    */
   private boolean execute() {
     int bytes = in.frame(Frame.BYTES_MAX);
-    // There must be room for the answer to any frame; only the data of a READ may wait for room.
-    if (bytes == 0 || !out.hasRoom(2 * Frame.HEADER_BYTES + Frame.WITHDRAWN_BYTES)) {
+    if (bytes == 0 || !hasRoomForAnswer()) {
       return false;
     }
     if (bytes == Frame.DAMAGED) {
@@ -354,6 +356,9 @@ final class ServedConnection implements CompletionHandler {
     }
     if (bytes == Frame.WRONG || !onFrame(in.memory(), in.at())) {
       wrong();
+      return false;
+    }
+    if (readsBegun > 0) {
       return false;
     }
     in.take(bytes);
@@ -372,7 +377,7 @@ final class ServedConnection implements CompletionHandler {
     }
     int flags = Frame.flags(memory, at);
     return switch (type) {
-      case Frame.READ -> payload == Frame.READ_BYTES && onRead(memory, at);
+      case Frame.READ -> onReads(memory, at, payload);
       case Frame.WRITE ->
           payload >= Frame.WRITE_HEADER_BYTES && onWrite(memory, at, payload, flags);
       case Frame.SEND -> onSend(at, payload, flags);
@@ -387,17 +392,38 @@ final class ServedConnection implements CompletionHandler {
     };
   }
 
-  private boolean onRead(MemorySegment memory, int at) {
-    long length = Frame.getLong(memory, at + Frame.LENGTH_OF);
-    if (length < 0 || length > Integer.MAX_VALUE) {
+  /**
+   * Executes the READs of a frame, as far as there is room for their answers. {@link #readsBegun}
+   * is 0 again when all of them were begun, and the last is answered or will be.
+   */
+  private boolean onReads(MemorySegment memory, int at, int payload) {
+    int reads = payload / Frame.READ_BYTES;
+    if (reads == 0 || reads > Frame.READS_MAX || reads * Frame.READ_BYTES != payload) {
       return false;
     }
-    readKey = Frame.getLong(memory, at + Frame.KEY);
-    readOffset = Frame.getLong(memory, at + Frame.OFFSET);
-    readLeft = (int) length;
-    io.counters.read(length);
-    answerRead();
+    while (readsBegun < reads) {
+      int read = at + readsBegun * Frame.READ_BYTES;
+      long length = Frame.getLong(memory, read + Frame.LENGTH_OF);
+      if (length < 0 || length > Integer.MAX_VALUE) {
+        return false;
+      }
+      readKey = Frame.getLong(memory, read + Frame.KEY);
+      readOffset = Frame.getLong(memory, read + Frame.OFFSET);
+      readLeft = (int) length;
+      readsBegun++;
+      io.counters.read(length);
+      boolean goesOn = answerRead() && hasRoomForAnswer();
+      if (!goesOn && readsBegun < reads) {
+        return true;
+      }
+    }
+    readsBegun = 0;
     return true;
+  }
+
+  /** Whether there is room for the answer to any frame; only the data of a READ may wait for it. */
+  private boolean hasRoomForAnswer() {
+    return out.hasRoom(2 * Frame.HEADER_BYTES + Frame.WITHDRAWN_BYTES);
   }
 
   /**
@@ -410,7 +436,7 @@ final class ServedConnection implements CompletionHandler {
       if (!out.hasRoom(Frame.HEADER_BYTES + Frame.padded(bytes))) {
         return false;
       }
-      int status = read(out.at() + Frame.HEADER_BYTES, bytes);
+      int status = read(out.partAt(Frame.DATA, bytes, Frame.DATA_BYTES_MAX), bytes);
       if (status != Status.SUCCESS) {
         readLeft = -1;
         end(status);
@@ -423,7 +449,9 @@ final class ServedConnection implements CompletionHandler {
         readLeft = -1;
         ended++;
       }
-      add(bytes, Frame.DATA, last ? Frame.LAST : 0, Status.SUCCESS);
+      long consumed = exchange.consumed;
+      out.addPart(Frame.DATA, bytes, last ? Frame.LAST : 0, ended, consumed);
+      told(consumed);
     }
     return true;
   }
@@ -604,6 +632,10 @@ final class ServedConnection implements CompletionHandler {
   private void add(int payload, int type, int flags, int status) {
     long consumed = exchange.consumed;
     out.addFrame(payload, type, flags, status, ended, consumed);
+    told(consumed);
+  }
+
+  private void told(long consumed) {
     exchange.consumedTold = consumed;
     endedTold = ended;
     wantsAck = false;
@@ -640,7 +672,7 @@ final class ServedConnection implements CompletionHandler {
     if (phase != Phase.OPEN) {
       return;
     }
-    if (!out.hasRoom(2 * Frame.HEADER_BYTES + Frame.WITHDRAWN_BYTES)) {
+    if (!hasRoomForAnswer()) {
       heldBack = true;
       return;
     }

@@ -30,13 +30,9 @@ final class TcpQueuePair implements QueuePair {
   /** The bytes that may wait for the next poll. When there are more, the post sends them. */
   private static final int FLUSH_BYTES = 32 << 10;
 
-  /**
-   * READs that are posted together go out so many bytes at a time, so that the other end begins
-   * early. These are 13 READs: three for each of four gets, and one more. With 16 gets in flight on
-   * two cores, a get takes a quarter longer if 10 READs go out at a time, and half as long again if
-   * 31 do.
-   */
-  private static final int READS_FLUSH_BYTES = 13 * (Frame.HEADER_BYTES + Frame.READ_BYTES);
+  /** The bytes of READs that may wait for the next poll: a full frame of them. */
+  private static final int READS_FLUSH_BYTES =
+      Frame.HEADER_BYTES + Frame.READS_MAX * Frame.READ_BYTES;
 
   // The results of admit().
   private static final int ADMITTED = 0;
@@ -177,16 +173,16 @@ final class TcpQueuePair implements QueuePair {
       }
       case Opcode.SEND -> addSend(work, local);
       case Opcode.FLUSH -> {
-        putTarget(work, work.length);
+        putTarget(work, out.at(), work.length);
         add(Frame.FLUSH_BYTES, Frame.FLUSH, ack(work));
       }
       case Opcode.ATOMIC_WRITE -> {
-        putTarget(work, work.value);
+        putTarget(work, out.at(), work.value);
         add(Frame.ATOMIC_WRITE_BYTES, Frame.ATOMIC_WRITE, ack(work));
         device.counters().write(Long.BYTES);
       }
       case Opcode.COMPARE_AND_SWAP -> {
-        putTarget(work, work.value);
+        putTarget(work, out.at(), work.value);
         Frame.putLong(out.memory(), out.at() + Frame.EXPECTED, work.expected);
         add(Frame.COMPARE_AND_SWAP_BYTES, Frame.COMPARE_AND_SWAP, 0);
       }
@@ -196,17 +192,18 @@ final class TcpQueuePair implements QueuePair {
   }
 
   private void addRead(Work work) {
-    putTarget(work, work.length);
-    add(Frame.READ_BYTES, Frame.READ, 0);
+    int readsMax = Frame.READS_MAX * Frame.READ_BYTES;
+    int at = out.partAt(Frame.READ, Frame.READ_BYTES, readsMax);
+    putTarget(work, at - Frame.HEADER_BYTES, work.length);
+    out.addPart(Frame.READ, Frame.READ_BYTES, 0, 0, inbox.tellConsumed());
     if (out.waiting() >= READS_FLUSH_BYTES) {
       flush();
     }
     device.counters().read(work.length);
   }
 
-  private void putTarget(Work work, long third) {
+  private void putTarget(Work work, int at, long third) {
     MemorySegment memory = out.memory();
-    long at = out.at();
     Frame.putLong(memory, at + Frame.KEY, work.remoteKey);
     Frame.putLong(memory, at + Frame.OFFSET, work.remoteOffset);
     Frame.putLong(memory, at + Frame.LENGTH_OF, third);
@@ -368,8 +365,7 @@ final class TcpQueuePair implements QueuePair {
     return switch (Frame.type(memory, at)) {
       case Frame.DATA -> {
         boolean last = (Frame.flags(memory, at) & Frame.LAST) != 0;
-        long before = last ? ended - 1 : ended;
-        yield requests.deliver(before, memory, at + Frame.HEADER_BYTES, payload, last);
+        yield requests.deliver(ended, memory, at + Frame.HEADER_BYTES, payload, last);
       }
       case Frame.DONE -> {
         int status = Frame.status(memory, at);

@@ -25,6 +25,7 @@ final class FlippedFrameTest {
         RawPeer.hello(hasSecret, nonce()),
         RawPeer.request(Frame.CONNECT, 0, PROOF),
         RawPeer.request(Frame.READ, 0, RawPeer.words(0x20000, 8, 3000)),
+        RawPeer.request(Frame.READ, 0, RawPeer.words(0x20000, 8, 24, 0x20000, 64, 1000)),
         RawPeer.write(Frame.MORE, 0x20000, 0, new byte[32]),
         RawPeer.write(Frame.IMM, 0x20000, 32, new byte[9]),
         RawPeer.request(Frame.COMPARE_AND_SWAP, 0, RawPeer.words(0x20000, 8, 1, 0)),
@@ -41,8 +42,8 @@ final class FlippedFrameTest {
         RawPeer.request(Frame.ACCEPT, 0, PROOF),
         RawPeer.frame(Frame.MESSAGE, 0, 0, 0, 0, new byte[41]),
         RawPeer.frame(Frame.DATA, 0, 0, 0, 0, new byte[1000]),
-        RawPeer.frame(Frame.DATA, Frame.LAST, 0, 1, 0, new byte[8]),
-        RawPeer.frame(Frame.DONE, 0, 2, 3, 0),
+        RawPeer.frame(Frame.DATA, Frame.LAST, 0, 3, 0, new byte[80]),
+        RawPeer.frame(Frame.DONE, 0, 2, 4, 0),
         RawPeer.frame(Frame.WITHDRAWN, 0, 0, 4, 72, RawPeer.words(1, 0)));
   }
 

@@ -18,9 +18,11 @@ final class TcpFormatTest {
   @Test
   void examples() throws IOException {
     assertExample("hello", RawPeer.hello(true, nonce()));
-    assertExample("read", RawPeer.request(Frame.READ, 0, RawPeer.words(0x20000, 64, 8)));
-    assertExample("data", RawPeer.frame(Frame.DATA, Frame.LAST, 0, 1, 0, RawPeer.words(42)));
-    assertExample("refused", RawPeer.frame(Frame.DONE, 0, Status.REMOTE_ACCESS, 2, 0));
+    assertExample(
+        "read", RawPeer.request(Frame.READ, 0, RawPeer.words(0x20000, 64, 8, 0x20000, 96, 3)));
+    byte[] data = RawPeer.join(RawPeer.words(42), new byte[] {1, 2, 3});
+    assertExample("data", RawPeer.frame(Frame.DATA, Frame.LAST, 0, 2, 0, data));
+    assertExample("refused", RawPeer.frame(Frame.DONE, 0, Status.REMOTE_ACCESS, 3, 0));
   }
 
   private static byte[] nonce() {
@@ -39,6 +41,7 @@ final class TcpFormatTest {
     assertTrue(format.contains("at most " + Frame.WINDOW_BYTES + " bytes of messages"));
     assertTrue(format.contains("consumed " + Frame.WINDOW_BYTES / 4));
     assertTrue(format.contains("version (4) = " + Hello.VERSION));
+    assertTrue(format.contains("1 to " + Frame.READS_MAX + " READs"));
     byte[] hello = RawPeer.hello(false, new byte[Hello.NONCE_BYTES]);
     assertEquals("ERDATCP\0", new String(hello, 0, 8, StandardCharsets.US_ASCII));
   }

@@ -59,6 +59,10 @@ final class TcpFuzzTest {
           RawPeer.join(
               greeting,
               RawPeer.request(Frame.READ, 0, RawPeer.words(readable.remoteKey(), 8, 3000)),
+              RawPeer.request(
+                  Frame.READ,
+                  0,
+                  RawPeer.words(readable.remoteKey(), 8, 3, readable.remoteKey(), 64, 1500)),
               RawPeer.write(Frame.ACK, grantedKey, 1024, new byte[64]),
               RawPeer.write(Frame.MORE, writable.remoteKey(), 0, new byte[32]),
               RawPeer.write(Frame.IMM, writable.remoteKey(), 32, new byte[8]),
@@ -154,11 +158,11 @@ final class TcpFuzzTest {
               greeting,
               RawPeer.frame(Frame.MESSAGE, 0, 0, 0, 0, new byte[40]),
               RawPeer.frame(Frame.DATA, 0, 0, 0, 0, new byte[1000]),
-              RawPeer.frame(Frame.DATA, Frame.LAST, 0, 1, 0, new byte[3000]),
-              RawPeer.frame(Frame.DATA, Frame.LAST, 0, 2, 0, new byte[8]),
-              RawPeer.frame(Frame.DONE, 0, 2, 3, 0),
-              RawPeer.frame(Frame.DONE, 0, 0, 4, 72),
-              RawPeer.frame(Frame.WITHDRAWN, 0, 0, 4, 72, RawPeer.words(1, 0)));
+              RawPeer.frame(Frame.DATA, Frame.LAST, 0, 3, 0, new byte[3000 + 16 + 5]),
+              RawPeer.frame(Frame.DATA, Frame.LAST, 0, 4, 0, new byte[8]),
+              RawPeer.frame(Frame.DONE, 0, 2, 5, 0),
+              RawPeer.frame(Frame.DONE, 0, 0, 6, 72),
+              RawPeer.frame(Frame.WITHDRAWN, 0, 0, 6, 72, RawPeer.words(1, 0)));
       Fuzz.run(
           TcpFuzzTest.class,
           List.of(answers, greeting, RawPeer.hello(true, ZEROS)),
@@ -177,6 +181,8 @@ final class TcpFuzzTest {
               }
               client.postReceive(1, local, 0, 64);
               client.post(Work.read().id(2).local(local, 64, 4000).remote(7, 0).signaled());
+              client.post(Work.read().id(6).local(local, 4096, 9).remote(7, 0).signaled());
+              client.post(Work.read().id(7).local(local, 4112, 5).remote(7, 0).signaled());
               client.post(
                   Work.compareAndSwap()
                       .id(3)

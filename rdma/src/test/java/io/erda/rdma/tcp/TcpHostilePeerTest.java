@@ -161,7 +161,7 @@ final class TcpHostilePeerTest {
     }
     assertEquals(
         List.of(
-            "tcp.refused.versions: it has version 9 of the frames over TCP, this server version 2"),
+            "tcp.refused.versions: it has version 9 of the frames over TCP, this server version 3"),
         refused);
   }
 
@@ -179,7 +179,7 @@ final class TcpHostilePeerTest {
     }
     assertEquals(
         List.of(
-            "tcp.refused.versions: it has version 1 of the frames over TCP, this server version 2"),
+            "tcp.refused.versions: it has version 1 of the frames over TCP, this server version 3"),
         refused);
   }
 
@@ -229,7 +229,11 @@ final class TcpHostilePeerTest {
       RawPeer.request(200, 0),
       RawPeer.request(Frame.ACCEPT, 0),
       RawPeer.request(Frame.CONNECT, 0, new byte[Hello.PROOF_BYTES]),
+      RawPeer.request(Frame.READ, 0),
       RawPeer.request(Frame.READ, 0, new byte[8]),
+      RawPeer.request(Frame.READ, 0, new byte[Frame.READ_BYTES + 1]),
+      RawPeer.request(Frame.READ, 0, new byte[(Frame.READS_MAX + 1) * Frame.READ_BYTES]),
+      RawPeer.request(Frame.READ, 0, RawPeer.words(key, 0, 8, key, 0, -1)),
       RawPeer.request(Frame.READ, 0, RawPeer.words(key, 0, -1)),
       RawPeer.request(Frame.READ, 0, RawPeer.words(key, 0, 1L << 40)),
       RawPeer.request(Frame.WRITE, 0, new byte[16]),
