@@ -131,15 +131,16 @@ final class OutstandingRequests {
       return false;
     }
     int taken = 0;
+    int next = 0;
     while (ended < last) {
       if (owesData()) {
         int left = lengths[(int) ended & mask] - arrived;
-        if (left > bytes - taken) {
+        if (left > bytes - next) {
           return false;
         }
-        take(from, at + taken, left);
-        // The payload ends without the padding of its last data.
-        taken = Math.min(bytes, taken + Frame.padded(left));
+        take(from, at + next, left);
+        taken = next + left;
+        next = Frame.padded(taken);
       } else if (complete && ended == last - 1) {
         return false;
       }
@@ -148,11 +149,14 @@ final class OutstandingRequests {
     if (complete) {
       return taken == bytes;
     }
-    int rest = bytes - taken;
-    if (ended == sentWhole() || !owesData() || rest >= lengths[(int) ended & mask] - arrived) {
+    int rest = bytes - next;
+    if (rest < 0 || ended == sentWhole() || !owesData()) {
       return false;
     }
-    take(from, at + taken, rest);
+    if (rest >= lengths[(int) ended & mask] - arrived) {
+      return false;
+    }
+    take(from, at + next, rest);
     return true;
   }
 
