@@ -25,10 +25,10 @@ final class Frame {
   static final int BYTES_MAX = HEADER_BYTES + PAYLOAD_BYTES_MAX;
 
   /**
-   * The most READs of one frame: three for each of four gets, and one more. With 16 gets in flight,
-   * the other end then begins early, and yet a frame serves several gets.
+   * The most READs of one frame: three for each of eight gets, and one more. Of 16 gets in flight,
+   * one half is then served while the client posts the other half.
    */
-  static final int READS_MAX = 13;
+  static final int READS_MAX = 25;
 
   /** The longest frame of a handshake: a proof and private data. */
   static final int HANDSHAKE_BYTES_MAX = 256;
