@@ -1,6 +1,5 @@
 package io.erda.client;
 
-import io.erda.client.calls.CallersMemory;
 import io.erda.client.calls.ClientCore;
 import io.erda.client.calls.Confinement;
 import io.erda.client.calls.Forgotten;
@@ -11,6 +10,7 @@ import io.erda.client.connections.KnownStore;
 import io.erda.client.connections.ReadingDevices;
 import io.erda.client.gets.Get;
 import io.erda.client.iteration.Scan;
+import io.erda.client.operations.CallersMemory;
 import io.erda.client.operations.Step;
 import io.erda.client.puts.Put;
 import io.erda.protocol.ErdaException;

@@ -2,7 +2,6 @@ package io.erda.client;
 
 import io.erda.client.calls.BatchCalls;
 import io.erda.client.calls.BlockingCalls;
-import io.erda.client.calls.CallersMemory;
 import io.erda.client.calls.ClientCore;
 import io.erda.client.calls.Confinement;
 import io.erda.client.calls.Forgotten;
@@ -12,6 +11,7 @@ import io.erda.client.connections.KnownStore;
 import io.erda.client.connections.LocalPublisher;
 import io.erda.client.gets.Get;
 import io.erda.client.iteration.ScanOrder;
+import io.erda.client.operations.CallersMemory;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.Handshake.Welcome;
 import io.erda.protocol.Promise;
@@ -87,6 +87,8 @@ import java.util.function.LongSupplier;
  *       IllegalArgumentException}: the memory of a segment is freed, belongs to another thread, or
  *       is read-only where a value is to be copied. A call checks all its arguments before it does
  *       anything
+ *   <li>{@link ErdaException.BadArgument}: the memory of a segment went away during the call,
+ *       because its arena was closed, or the file that it maps was shortened; nothing was changed
  * </ul>
  */
 public final class ErdaClient implements AutoCloseable {

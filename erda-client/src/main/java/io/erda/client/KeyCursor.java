@@ -3,6 +3,7 @@ package io.erda.client;
 import io.erda.client.calls.BlockingCalls;
 import io.erda.client.calls.Confinement;
 import io.erda.client.iteration.Scan;
+import io.erda.client.operations.CallersMemory;
 import io.erda.protocol.ErdaException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -123,7 +124,7 @@ public final class KeyCursor implements AutoCloseable {
     confinement.enter();
     try {
       requireKey();
-      return copy(scan.key(), into);
+      return copy(scan.key(), into, "the segment for the key");
     } finally {
       confinement.leave();
     }
@@ -139,15 +140,16 @@ public final class KeyCursor implements AutoCloseable {
     confinement.enter();
     try {
       requireKey();
-      return copy(scan.value(), into);
+      return copy(scan.value(), into, "the segment for the value");
     } finally {
       confinement.leave();
     }
   }
 
-  private static long copy(MemorySegment from, MemorySegment into) {
+  private static long copy(MemorySegment from, MemorySegment into, String what) {
+    CallersMemory.requireWritable(into, what);
     if (from.byteSize() <= into.byteSize()) {
-      MemorySegment.copy(from, 0, into, 0, from.byteSize());
+      CallersMemory.copy(from, 0, into, from.byteSize(), what);
     }
     return from.byteSize();
   }

@@ -139,7 +139,7 @@ class CutShortTest {
       for (int i = 0; i < 200; i++) {
         file.truncate(0);
         assertThrows(
-            InternalError.class,
+            ErdaException.BadArgument.class,
             () -> erda.put(MemorySegment.ofArray(KEY), mapped.asSlice(4096, 100)));
         assertArrayEquals(VALUE, erda.get(KEY));
       }

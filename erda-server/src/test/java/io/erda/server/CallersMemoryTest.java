@@ -6,7 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.client.ErdaClient;
+import io.erda.client.KeyCursor;
 import io.erda.pmem.MemoryGuard;
+import io.erda.protocol.ErdaException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -17,6 +19,7 @@ import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -25,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Keys and values that a caller has mapped from its own file, which was then shortened. The fault
- * is the caller's: the call that was given the memory throws {@link InternalError}, whichever
+ * is the caller's: the call that was given the memory throws {@code BadArgument}, whichever
  * compiler made its code, and neither another call nor the connection is affected.
  */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -41,12 +44,15 @@ final class CallersMemoryTest {
 
   private static final int VALUES_BYTES = 1 << 14;
   private static final int ROUNDS = 40;
+  private static final int LARGE_BYTES = 900_000;
+  private static final int CLOSINGS = 400;
 
   @TempDir private Path directory;
 
   private final Arena arena = Arena.ofShared();
   private final byte[] otherKey = {1, 2, 3};
   private final byte[] otherValue = {4, 5, 6};
+  private final MemorySegment otherSegment = MemorySegment.ofArray(otherKey);
   private final MemoryGuard faults = new MemoryGuard();
 
   /** Calls that ended as if they had met nothing. */
@@ -119,6 +125,50 @@ final class CallersMemoryTest {
     }
   }
 
+  /** Another thread closes the arena while the bytes are copied, or a moment before or after. */
+  @Test
+  void anArenaThatIsClosedDuringTheCall() throws Exception {
+    Random random = new Random(1);
+    ServerOptions larger =
+        ServedElsewhere.OPTIONS.withRegionBytes(8 << 20).withSegmentBytes(1 << 20);
+    try (ErdaStore store = ErdaStore.open(directory.resolve("data"), larger);
+        ErdaClient client = store.client()) {
+      client.put(otherKey, new byte[LARGE_BYTES]);
+      for (int i = 0; i < CLOSINGS; i++) {
+        Arena shared = Arena.ofShared();
+        MemorySegment value = shared.allocate(LARGE_BYTES);
+        int turns = random.nextInt(100_000);
+        Thread closing =
+            Thread.ofPlatform()
+                .start(() -> {
+                  for (int turn = 0; turn < turns; turn++) {
+                    Thread.onSpinWait();
+                  }
+                  shared.close();
+                });
+        boolean puts = i % 2 == 0;
+        try {
+          if (puts) {
+            client.put(otherSegment, value);
+          } else {
+            client.get(otherSegment, value);
+          }
+        } catch (ErdaException.BadArgument e) {
+          String what = puts ? "the key or the value" : "the segment for the value";
+          assertEquals(
+              "the memory of " + what + " was freed during the call: its arena was closed",
+              e.getMessage());
+        } catch (IllegalStateException e) {
+          assertTrue(e.getMessage().endsWith(" is freed: its arena is closed"), e.getMessage());
+        }
+        closing.join();
+        // The JVM may leave the status set when it closes an arena that is being copied.
+        Thread.interrupted();
+        assertEquals(LARGE_BYTES, client.get(otherKey).length);
+      }
+    }
+  }
+
   private void everyDoor(ErdaClient client, int calls) throws IOException {
     client.put(otherKey, otherValue);
     for (int[] lengths : LENGTHS) {
@@ -139,6 +189,8 @@ final class CallersMemoryTest {
         meets(client, values, "value of a put", () -> client.put(key, value));
         meets(client, keys, "key of a put", () -> client.put(key, value));
         meets(client, keys, "key of a delete", () -> client.delete(key));
+        meets(client, values, "expected", () -> client.compareAndDelete(otherSegment, value));
+        meets(client, values, "value at a cursor", () -> valueAtACursor(client));
       }
       assertEquals(bytes, client.get(key, value));
       assertArrayEquals(new byte[] {'v'}, value.asSlice(0, 1).toArray(ValueLayout.JAVA_BYTE));
@@ -146,11 +198,20 @@ final class CallersMemoryTest {
     assertEquals(1, client.statistics().connections());
   }
 
+  private void valueAtACursor(ErdaClient client) {
+    try (KeyCursor cursor = client.keys()) {
+      assertTrue(cursor.next());
+      cursor.value(longestValue);
+    }
+  }
+
   private void meets(ErdaClient client, FileChannel shortened, String what, Runnable call)
       throws IOException {
     shortened.truncate(0);
     returned = 0;
-    assertThrows(InternalError.class, () -> returns(call), what);
+    ErdaException.BadArgument e =
+        assertThrows(ErdaException.BadArgument.class, () -> returns(call), what);
+    assertTrue(e.getMessage().contains(" is missing: the file that it maps"), e.getMessage());
     assertEquals(0, returned, what + ": the fault came to light behind the call");
     client.put(otherKey, otherValue);
     assertArrayEquals(otherValue, client.get(otherKey), what);

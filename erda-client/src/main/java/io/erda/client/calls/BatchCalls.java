@@ -3,6 +3,7 @@ package io.erda.client.calls;
 import io.erda.client.connections.KnownStore;
 import io.erda.client.gets.DirectGets;
 import io.erda.client.gets.Get;
+import io.erda.client.operations.CallersMemory;
 import io.erda.client.operations.Operation;
 import io.erda.client.operations.Step;
 import io.erda.client.puts.Put;
@@ -152,8 +153,7 @@ public final class BatchCalls {
     Arrays.fill(lengths, FAILED);
     while (next < keys.length) {
       for (size = 0; size < gets.length && next < keys.length; next++) {
-        if (takes(store.unfitKey(keys[next].byteSize()))) {
-          gets[size].key(keys[next]);
+        if (takes(store.unfitKey(keys[next].byteSize())) && takesKey(gets[size], keys[next])) {
           keyOf[size++] = next;
         }
       }
@@ -162,15 +162,36 @@ public final class BatchCalls {
         Get get = gets[i];
         if (tell(i, get)) {
           int key = keyOf[i];
-          if (get.length > 0 && get.length <= into[key].byteSize()) {
-            get.copyValue(into[key]);
+          if (copies(get, into[key], key)) {
+            lengths[key] = get.length;
           }
-          lengths[key] = get.length;
         }
       }
       endGroup();
     }
     return failed;
+  }
+
+  private boolean takesKey(Get get, MemorySegment key) {
+    try {
+      get.key(key);
+      return true;
+    } catch (ErdaException.BadArgument e) {
+      return takes(e);
+    }
+  }
+
+  /** Copies the value of a get, if there is one and it fits. Returns whether that succeeded. */
+  private boolean copies(Get get, MemorySegment into, int key) {
+    try {
+      if (get.length > 0 && get.length <= into.byteSize()) {
+        get.copyValue(into);
+      }
+      return true;
+    } catch (ErdaException.BadArgument e) {
+      fail(key, e);
+      return false;
+    }
   }
 
   /**
@@ -248,10 +269,21 @@ public final class BatchCalls {
       if (takes(bad)) {
         puts[size].error = null;
         keyOf[size++] = next;
-        puts[begun].build(key, value);
-        puts[begun].begin();
-        begun++;
+        if (builds(puts[begun], key, value)) {
+          puts[begun].begin();
+          begun++;
+        }
       }
+    }
+  }
+
+  private boolean builds(Put put, MemorySegment key, MemorySegment value) {
+    try {
+      put.build(key, value);
+      return true;
+    } catch (ErdaException.BadArgument e) {
+      size--;
+      return takes(e);
     }
   }
 

@@ -133,7 +133,11 @@ public final class Get extends ReadOperation {
     copy.key(key);
   }
 
-  /** REQUIRES: the length is in range. */
+  /**
+   * REQUIRES: the length is in range.
+   *
+   * @throws ErdaException.BadArgument when the memory of the key is gone
+   */
   public void key(MemorySegment key) {
     copy.key(key);
   }
@@ -452,7 +456,11 @@ public final class Get extends ReadOperation {
     copy.copyValue(into, length);
   }
 
-  /** Copies the value that was found. REQUIRES: {@link #length} is in the range of {@code into}. */
+  /**
+   * Copies the value that was found. REQUIRES: {@link #length} is in the range of {@code into}.
+   *
+   * @throws ErdaException.BadArgument when the memory of {@code into} is gone
+   */
   public void copyValue(MemorySegment into) {
     copy.copyValue(into, length);
   }

@@ -6,13 +6,16 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.erda.client.connections.RegisteredMemory;
+import io.erda.client.operations.CallersMemory;
 import io.erda.client.operations.KeyText;
 import io.erda.hashtable.Entry;
 import io.erda.hashtable.KeyHash;
 import io.erda.hashtable.Neighbourhood;
 import io.erda.logstore.ObjectChecksum;
 import io.erda.logstore.ObjectLayout;
+import io.erda.pmem.MemoryGuard;
 import io.erda.pmem.UncheckedMemory;
+import io.erda.protocol.ErdaException;
 import io.erda.protocol.Protocol;
 import io.erda.rdma.Device;
 import io.erda.rdma.MemoryRegion;
@@ -43,6 +46,13 @@ final class PrivateCopy {
   /** Null until it is needed. The field keeps the memory reachable while its addresses are used. */
   private RegisteredMemory own;
 
+  private static final MemoryGuard.Access<PrivateCopy, MemorySegment> TAKE_KEY =
+      (copy, key, _, _, _, _) -> {
+        copy.takeKey(key);
+        return 0;
+      };
+
+  private final MemoryGuard faults = new MemoryGuard();
   private ObjectChecksum checksum;
   private long keyAt;
 
@@ -80,22 +90,40 @@ final class PrivateCopy {
     MemorySegment.copy(key, 0, ALL, JAVA_BYTE, keyAt, key.length);
   }
 
-  /** REQUIRES: the length is in range. */
+  /**
+   * REQUIRES: the length is in range.
+   *
+   * @throws ErdaException.BadArgument when the memory of the key is gone
+   */
   void key(MemorySegment key) {
     keyLength = (int) key.byteSize();
     assert isKeyInRange() : keyLength;
+    try {
+      if (key.isMapped()) {
+        if (faults.access(TAKE_KEY, this, key, 0, 0, 0, 0) == MemoryGuard.FAULT) {
+          throw CallersMemory.missing(faults.fault(), "the key", key);
+        }
+      } else {
+        takeKey(key);
+      }
+    } catch (IllegalStateException e) {
+      throw CallersMemory.gone(e, "the key", key);
+    }
+  }
+
+  private void takeKey(MemorySegment key) {
     long to = keyAt & ADDRESS;
     int last = keyLength - Long.BYTES;
     if (last < 0) {
       for (int at = 0; at < keyLength; at++) {
         ALL.set(JAVA_BYTE, to + at, key.get(JAVA_BYTE, at));
       }
-      return;
+    } else {
+      for (int at = 0; at < last; at += Long.BYTES) {
+        ALL.set(JAVA_LONG_UNALIGNED, to + at, key.get(JAVA_LONG_UNALIGNED, at));
+      }
+      ALL.set(JAVA_LONG_UNALIGNED, to + last, key.get(JAVA_LONG_UNALIGNED, last));
     }
-    for (int at = 0; at < last; at += Long.BYTES) {
-      ALL.set(JAVA_LONG_UNALIGNED, to + at, key.get(JAVA_LONG_UNALIGNED, at));
-    }
-    ALL.set(JAVA_LONG_UNALIGNED, to + last, key.get(JAVA_LONG_UNALIGNED, last));
   }
 
   /**
@@ -172,10 +200,12 @@ final class PrivateCopy {
   /**
    * Copies the value. REQUIRES: as {@link #copyValue(byte[], long)}, and {@code into} is long
    * enough.
+   *
+   * @throws ErdaException.BadArgument when the memory of {@code into} is gone
    */
   void copyValue(MemorySegment into, long length) {
     assert holdsValue(length) : length;
-    MemorySegment.copy(ALL, objectAt + valueOffset(), into, 0, length);
+    CallersMemory.copy(ALL, objectAt + valueOffset(), into, length, "the segment for the value");
   }
 
   private boolean holdsValue(long length) {

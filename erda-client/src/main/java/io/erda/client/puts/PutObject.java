@@ -3,6 +3,7 @@ package io.erda.client.puts;
 import io.erda.client.connections.ClientContext;
 import io.erda.client.connections.KnownStore;
 import io.erda.client.connections.RegisteredMemory;
+import io.erda.client.operations.CallersMemory;
 import io.erda.client.operations.KeyText;
 import io.erda.hashtable.Entry;
 import io.erda.hashtable.ValueHash;
@@ -10,6 +11,7 @@ import io.erda.logstore.ObjectChecksum;
 import io.erda.logstore.ObjectLayout;
 import io.erda.logstore.ObjectWriter;
 import io.erda.pmem.MemoryGuard;
+import io.erda.protocol.ErdaException;
 import io.erda.protocol.Message;
 import io.erda.protocol.Root;
 import io.erda.rdma.MemoryRegion;
@@ -25,12 +27,23 @@ final class PutObject {
 
   private static final int CAPACITY_MIN = 4096;
 
+  private static final MemoryGuard.Access<ValueHash, MemorySegment> HASH =
+      (hash, expected, length, _, _, _) -> {
+        hash.compute(expected, 0, length);
+        return 0;
+      };
+
   private final ClientContext context;
   private final MemoryGuard faults = new MemoryGuard();
   private final ValueHash valueHash = new ValueHash();
   private RegisteredMemory own;
   private ObjectWriter writer;
   private int capacity;
+
+  /** The key and the value of the caller while they are copied; null otherwise. */
+  private MemorySegment callersKey;
+
+  private MemorySegment callersValue;
 
   /** Null before the first object. */
   MemorySegment memory;
@@ -68,7 +81,7 @@ final class PutObject {
   /**
    * Builds the object. REQUIRES: the lengths are in range. {@code value} is null for a delete.
    *
-   * @throws InternalError when a page of the caller's memory is missing
+   * @throws ErdaException.BadArgument when the caller's memory is gone
    */
   void build(MemorySegment key, MemorySegment value) {
     keyLength = (int) key.byteSize();
@@ -80,10 +93,23 @@ final class PutObject {
     ensureCapacity(ObjectLayout.padded(bytes));
     // The position is not known yet, so the position mix is 0. The checksum for a position is this
     // checksum xor the mix of the position (ObjectLayout).
-    padded = writer.write(AT, key, 0, keyLength, value, 0, valueLength, delete, 0);
+    callersKey = key;
+    callersValue = value;
+    try {
+      if (!faults.attempt(this, PutObject::write)) {
+        throw CallersMemory.missing(faults.fault(), "the key or the value", key, value);
+      }
+    } catch (IllegalStateException e) {
+      throw CallersMemory.gone(e, "the key or the value", key, value);
+    } finally {
+      callersKey = null;
+      callersValue = null;
+    }
+  }
+
+  private void write() {
+    padded = writer.write(AT, callersKey, 0, keyLength, callersValue, 0, valueLength, delete, 0);
     crc = ObjectLayout.checksum(memory, AT);
-    // Key and value may lie in a file that the caller has mapped.
-    faults.surface();
   }
 
   /** As {@link #build}, on the condition that the key has no value. */
@@ -97,10 +123,15 @@ final class PutObject {
     build(key, value);
     condition = Message.FLAG_IF_EQUAL;
     expectedLength = Math.toIntExact(expected.byteSize());
-    valueHash.compute(expected, 0, expectedLength);
+    try {
+      if (faults.access(HASH, valueHash, expected, expectedLength, 0, 0, 0) == MemoryGuard.FAULT) {
+        throw CallersMemory.missing(faults.fault(), "the expected value", expected);
+      }
+    } catch (IllegalStateException e) {
+      throw CallersMemory.gone(e, "the expected value", expected);
+    }
     expectedLow = valueHash.low();
     expectedHigh = valueHash.high();
-    faults.surface();
   }
 
   /** Mixes the object's place into its checksum. */
