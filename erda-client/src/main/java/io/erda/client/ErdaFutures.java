@@ -33,9 +33,11 @@ import java.util.function.Function;
  * below.
  *
  * <p><b>Dependents</b> that are added to a future without an executor may run in the client's
- * thread. They must not block, because that stops the client. They may submit operations. These
- * operations are counted separately, so that a chain of operations never waits for itself. When
- * {@code pendingMax} of them are pending, the future of a further one fails at once, as above.
+ * thread. They must not block, because that stops the client; in that thread {@code get} and {@code
+ * join} of a future that is not completed throw {@link IllegalStateException}. They may submit
+ * operations. These operations are counted separately, so that a chain of operations never waits
+ * for itself. When {@code pendingMax} of them are pending, the future of a further one fails at
+ * once, as above.
  *
  * <p><b>Cancelling</b> a future, or completing it from outside, takes the operation back if it has
  * not begun; then it never takes effect. An operation that has begun goes on, and its outcome is
@@ -114,7 +116,7 @@ public final class ErdaFutures implements AutoCloseable {
 
   /** The value of a key, or null when it has none. */
   public CompletableFuture<byte[]> get(byte[] key) {
-    CompletableFuture<byte[]> future = new CompletableFuture<>();
+    CompletableFuture<byte[]> future = driver.future();
     submit(new FutureOperation.Get(key.clone(), future));
     return future;
   }
@@ -124,7 +126,7 @@ public final class ErdaFutures implements AutoCloseable {
    * promise names.
    */
   public CompletableFuture<Void> put(byte[] key, byte[] value) {
-    CompletableFuture<Void> future = new CompletableFuture<>();
+    CompletableFuture<Void> future = driver.future();
     submit(
         new FutureOperation.Put(
             key.clone(), Objects.requireNonNull(value, "value").clone(), future));
@@ -148,7 +150,7 @@ public final class ErdaFutures implements AutoCloseable {
   }
 
   private CompletableFuture<Boolean> conditional(byte[] key, byte[] expected, byte[] value) {
-    CompletableFuture<Boolean> future = new CompletableFuture<>();
+    CompletableFuture<Boolean> future = driver.future();
     submit(
         new FutureOperation.Conditional(
             key.clone(),
@@ -160,7 +162,7 @@ public final class ErdaFutures implements AutoCloseable {
 
   /** Removes a key and its value. The result is whether it had one. */
   public CompletableFuture<Boolean> delete(byte[] key) {
-    CompletableFuture<Boolean> future = new CompletableFuture<>();
+    CompletableFuture<Boolean> future = driver.future();
     submit(new FutureOperation.Delete(key.clone(), future));
     return future;
   }

@@ -22,6 +22,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
@@ -79,6 +80,55 @@ class FuturesTest {
       assertThrows(NullPointerException.class, () -> erda.put(bytes("a"), null));
       assertEquals(0, erda.pending());
       assertEquals(1, erda.statistics().puts());
+    }
+  }
+
+  /**
+   * Otherwise the client's thread would wait for itself, and so would whoever closes the client.
+   */
+  @Test
+  void aDependentThatWaitsInTheClientsThreadIsRefused() throws Exception {
+    byte[] key = bytes("a");
+    try (ErdaServer server = ErdaServer.start(data, SmallStore.OPTIONS);
+        ErdaFutures erda = ErdaFutures.connect(server.uri())) {
+      List<Callable<byte[]>> waits =
+          List.of(
+              () -> erda.get(key).join(),
+              () -> erda.get(key).get(),
+              () -> erda.get(key).get(1, TimeUnit.MINUTES),
+              () -> erda.get(key).thenApply(value -> value).join());
+      for (Callable<byte[]> wait : waits) {
+        assertEquals("refused", inTheClientsThread(erda, wait));
+      }
+      erda.put(key, key).join();
+      assertEquals("a", text(erda.get(key).join()));
+      assertEquals("a", text(erda.get(key).thenCompose(value -> erda.get(key)).join()));
+    }
+  }
+
+  /** Returns what becomes of a wait in a dependent that the client's thread runs. */
+  private static String inTheClientsThread(ErdaFutures erda, Callable<byte[]> wait) {
+    Thread caller = Thread.currentThread();
+    while (true) {
+      String outcome =
+          erda.get(bytes("b"))
+              .thenApply(value -> {
+                if (Thread.currentThread() == caller) {
+                  return "the get had ended before";
+                }
+                try {
+                  wait.call();
+                  return "waited";
+                } catch (IllegalStateException e) {
+                  return "refused";
+                } catch (Exception e) {
+                  return e.toString();
+                }
+              })
+              .join();
+      if (!outcome.equals("the get had ended before")) {
+        return outcome;
+      }
     }
   }
 

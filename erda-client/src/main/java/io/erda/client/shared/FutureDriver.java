@@ -132,6 +132,11 @@ public final class FutureDriver {
     }
   }
 
+  /** Returns a future that this driver's thread will complete. */
+  public <T> DrivenFuture<T> future() {
+    return new DrivenFuture<>(thread);
+  }
+
   public int pending() {
     return pending.get();
   }
