@@ -344,7 +344,7 @@ class ServerProcessTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"HUP", "INT", "TERM"})
+  @ValueSource(strings = {"HUP", "INT", "TERM", "USR1", "XCPU", "PWR"})
   void theLogSaysWhichSignalEndedIt(String signal) throws Exception {
     Process server = serving(List.of("env", "--default-signal"), classPath());
     signal(signal, server);

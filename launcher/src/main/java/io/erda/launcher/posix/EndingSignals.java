@@ -6,12 +6,19 @@ import jnr.constants.platform.Signal;
 import jnr.posix.util.SunMiscSignal;
 
 /**
- * The signals that end a server: as the JVM does by itself, and with their names told, so that its
- * log says who ended it. A signal that the process was started to ignore, as SIGHUP by nohup, is
- * ignored.
+ * The signals that end a server, with their names told, so that its log says who ended it. By
+ * themselves some of them end the JVM cleanly, and others, such as SIGXCPU, without a word. A
+ * signal that the process was started to ignore, as SIGHUP by nohup, is ignored.
  */
 public final class EndingSignals {
-  private static final List<Signal> ALL = List.of(Signal.SIGHUP, Signal.SIGINT, Signal.SIGTERM);
+  private static final List<Signal> ALL =
+      List.of(
+          Signal.SIGHUP,
+          Signal.SIGINT,
+          Signal.SIGTERM,
+          Signal.SIGUSR1,
+          Signal.SIGXCPU,
+          Signal.SIGPWR);
 
   /** What a shell adds to the number of a signal that ended a process. */
   private static final int ENDED_BY = 128;
@@ -36,7 +43,7 @@ public final class EndingSignals {
               }
             });
       } catch (RuntimeException e) {
-        // With -Xrs they are the JVM's owner's: they end it at once, or he handles them.
+        // With -Xrs the JVM leaves SIGHUP, SIGINT and SIGTERM to whoever started it.
       }
     }
   }
