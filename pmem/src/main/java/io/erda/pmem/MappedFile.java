@@ -160,8 +160,7 @@ final class MappedFile {
     return e.isOfFileSize()
         ? new OutOfSpaceException(
             asked + "the file-size limit of the process that asked (ulimit -f) is lower", e, true)
-        : new OutOfSpaceException(
-            asked + "the file system has " + directory.usableBytes() + " usable bytes", e);
+        : new OutOfSpaceException(asked + "the file system has " + directory.usable(), e);
   }
 
   /**

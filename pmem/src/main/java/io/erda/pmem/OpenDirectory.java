@@ -317,6 +317,13 @@ public final class OpenDirectory implements AutoCloseable {
     return status == null ? Long.MAX_VALUE : status.usableBytes();
   }
 
+  /** Returns in words what of the file system this user can take. */
+  String usable() {
+    FileSystemStatus status = fileSystem();
+    boolean noFiles = status != null && status.totalFiles() > 0 && status.usableFiles() == 0;
+    return usableBytes() + " usable bytes" + (noFiles ? ", and no inode for another file" : "");
+  }
+
   /** Returns all free bytes of the file system, including those that it reserves for some users. */
   long unallocatedBytes() {
     FileSystemStatus status = fileSystem();
