@@ -39,6 +39,7 @@ public final class FileSupply {
   private final LinkedRegions linked;
   private final Life life;
   private final Leftovers leftovers;
+  private final RetiredFiles retired;
   private final long regionBytes;
   private final SpareFiles spares;
 
@@ -51,9 +52,15 @@ public final class FileSupply {
   /** Whether the disk is about to be full. */
   private boolean scarce;
 
-  FileSupply(MemoryDirectory directory, LinkedRegions linked, Life life, Leftovers leftovers) {
+  FileSupply(
+      MemoryDirectory directory,
+      LinkedRegions linked,
+      Life life,
+      Leftovers leftovers,
+      RetiredFiles retired) {
     this.directory = directory;
     this.leftovers = leftovers;
+    this.retired = retired;
     this.linked = linked;
     this.life = life;
     this.regionBytes = linked.geometry().regionBytes();
@@ -181,21 +188,22 @@ public final class FileSupply {
     assert linked.state(region) == null || linked.state(region).region != region
         : linked.state(region) + " is not retired";
     int kept = forCleaner() + (idle ? 0 : KEPT);
-    if (spares.count() >= Math.min(kept, linked.freeRegions())) {
+    if (retired.isUnnamed(region) || spares.count() >= Math.min(kept, linked.freeRegions())) {
       return false;
     }
     spares.keep(new SpareFiles.Spare(SpareFiles.nameOfLeft(region.generation()), region.memory()));
     return true;
   }
 
-  /** Tries again to remove the files that could not be removed. */
+  /** Tries again to remove or rename the files for which that failed. */
   public void removeAgain() {
     leftovers.again();
+    retired.again();
   }
 
   /** Removes the file of a retired region. The caller closes its memory. */
   public void remove(Region region) {
-    leftovers.remove(SpareFiles.nameOfLeft(region.generation()));
+    retired.remove(region);
   }
 
   /** Notes that a file could not be removed, which is tried again later. */

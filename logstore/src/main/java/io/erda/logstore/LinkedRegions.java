@@ -2,6 +2,7 @@ package io.erda.logstore;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -21,6 +22,9 @@ public final class LinkedRegions {
 
   /** The region that each head appends to: the one with the highest generation. */
   private final RegionState[] newest;
+
+  /** The slots of retired regions whose files have kept their names. */
+  private final BitSet held = new BitSet();
 
   private List<Region> regions = List.of();
 
@@ -88,7 +92,7 @@ public final class LinkedRegions {
 
   /** How many more regions can be linked. */
   public int freeRegions() {
-    return Math.max(0, geometry.regionsMax() - count(bySlot));
+    return Math.max(0, geometry.regionsMax() - count(bySlot) - held.cardinality());
   }
 
   void reserve(int count) {
@@ -138,7 +142,14 @@ public final class LinkedRegions {
 
   /** Returns a slot without a record, or −1 when no more regions may be linked. */
   int freeSlot() {
-    return freeRegions() == 0 ? -1 : freeIn(bySlot, geometry.slots());
+    if (freeRegions() == 0) {
+      return -1;
+    }
+    int slot = held.nextClearBit(0);
+    while (slot < geometry.slots() && bySlot[slot] != null) {
+      slot = held.nextClearBit(slot + 1);
+    }
+    return slot < geometry.slots() ? slot : -1;
   }
 
   /** The first index along a head where no region is linked, or −1. */
@@ -179,6 +190,16 @@ public final class LinkedRegions {
             && at(state.region.head(), state.region.index()) != state
         : state + " is still linked, or its slot is another's";
     bySlot[state.region.slot()] = null;
+  }
+
+  /** Sets that no region is linked in a slot, though it has no region. */
+  void hold(int slot) {
+    held.set(slot);
+  }
+
+  /** Takes a {@link #hold} back. */
+  void letGo(int slot) {
+    held.clear(slot);
   }
 
   /** Updates {@link #regions}. */

@@ -20,8 +20,8 @@ import java.util.UUID;
  * because nobody may change the directory now, counts as a file that could not be made: nothing
  * depends on it, and the next linking tries another file.
  *
- * <p><b>Order of retiring</b>: the record, the listeners, the name of the file, each durable before
- * the next.
+ * <p><b>Order of retiring</b>: the record, the listeners, the name of the file ({@link
+ * RetiredFiles}), each durable before the next.
  */
 final class Linking {
   private final MemoryDirectory directory;
@@ -30,6 +30,7 @@ final class Linking {
   private final LinkedRegions linked;
   private final WaterMarks marks;
   private final FileSupply files;
+  private final RetiredFiles retired;
   private final LogGeometry geometry;
   private final List<LinkListener> listeners = new ArrayList<>();
 
@@ -42,13 +43,15 @@ final class Linking {
       RegionTable table,
       LinkedRegions linked,
       WaterMarks marks,
-      FileSupply files) {
+      FileSupply files,
+      RetiredFiles retired) {
     this.directory = directory;
     this.store = store;
     this.table = table;
     this.linked = linked;
     this.marks = marks;
     this.files = files;
+    this.retired = retired;
     this.geometry = linked.geometry();
     this.generation = table.nextGeneration();
   }
@@ -207,16 +210,7 @@ final class Linking {
     for (LinkListener listener : listeners) {
       listener.retired(region);
     }
-    try {
-      directory.rename(
-          LogFiles.region(region.slot(), region.generation()),
-          SpareFiles.nameOfLeft(region.generation()));
-      directory.sync();
-      table.storeLinkWord(region.slot(), 0);
-      table.drain();
-    } catch (IOException e) {
-      throw new UncheckedIOException("can't remove " + state, e);
-    }
+    retired.finish(region);
     linked.free(state);
   }
 }

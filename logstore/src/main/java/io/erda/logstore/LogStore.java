@@ -64,8 +64,9 @@ public final class LogStore implements AutoCloseable {
     this.table = table;
     this.linked = linked;
     this.marks = new WaterMarks(table, linked);
-    this.files = new FileSupply(directory, linked, life, leftovers);
-    this.linking = new Linking(directory, store, table, linked, marks, files);
+    RetiredFiles retired = new RetiredFiles(directory, table, linked, leftovers);
+    this.files = new FileSupply(directory, linked, life, leftovers, retired);
+    this.linking = new Linking(directory, store, table, linked, marks, files, retired);
     this.cleaning = new CleaningSpace(life, table, linked, marks, linking, interrupted);
     this.notes = List.copyOf(notes);
     this.openBytesMax = geometry.capacityBytes() / OPEN_SHARE;

@@ -591,6 +591,59 @@ class LogStoreTest {
     assertEquals(0, found[0]);
   }
 
+  /** The directory can't be written to for a moment (chattr +a): that ended the whole log. */
+  @Test
+  void aRetiredRegionWhoseFileKeepsItsNameHoldsItsSlotUntilItIsRenamed() throws IOException {
+    LogStore log = create(new LogGeometry(1, REGION, SEGMENT, 2));
+    Region old = retiredWithoutAnotherName(log);
+    assertEquals(List.of("region-0-1", "regions"), directory.names());
+    assertEquals(1, log.linked().freeRegions());
+    assertFalse(log.files().reuse(old));
+    log.files().remove(old);
+    old.memory().close();
+    Region other = leased(log.lease(0, 64, 64)).region();
+    assertEquals(1, other.slot());
+    assertEquals(0, log.linked().freeRegions());
+    directory.failNextRename = new AccessDeniedException("region-0-1", null, "rename: no");
+    log.files().removeAgain();
+    assertEquals(List.of("region-0-1", "region-1-2", "regions"), directory.names());
+    log.files().removeAgain();
+    assertEquals(List.of("region-1-2", "regions"), directory.names());
+    assertEquals(1, log.linked().freeRegions());
+  }
+
+  @Test
+  void aRetiredRegionWhoseFileWasRenamedLateServesAgain() throws IOException {
+    LogStore log = create(SMALL);
+    Region old = retiredWithoutAnotherName(log);
+    log.files().removeAgain();
+    assertEquals(List.of("left-1", "regions"), directory.names());
+    assertTrue(log.files().reuse(old));
+    assertSame(old.memory(), leased(log.lease(0, 64, 64)).region().memory());
+    assertEquals(List.of("region-0-2", "regions"), directory.names());
+  }
+
+  @Test
+  void anOpeningRemovesTheFileOfARetiredRegionThatHasKeptItsName() throws IOException {
+    LogStore log = create(SMALL);
+    retiredWithoutAnotherName(log).memory().close();
+    log.close();
+    LogStore again = open(SMALL);
+    assertEquals(List.of("regions"), directory.names());
+    again.closeMarks();
+    assertEquals(2, leased(again.lease(0, 64, 64)).region().generation());
+  }
+
+  private Region retiredWithoutAnotherName(LogStore log) {
+    Extent extent = leased(log.lease(0, 64, 64));
+    Region region = extent.region();
+    log.end(extent);
+    log.cleaning().seal(region);
+    directory.failNextRename = new AccessDeniedException("region-0-1", null, "rename: no");
+    log.cleaning().retire(region);
+    return region;
+  }
+
   @Test
   void anIdleLogGivesItsFilesBackAndAFullOneKeepsNoneBeyondItsRegions() throws IOException {
     LogStore log = create(new LogGeometry(1, REGION, SEGMENT, 3));
