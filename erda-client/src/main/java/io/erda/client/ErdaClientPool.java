@@ -90,6 +90,10 @@ public final class ErdaClientPool implements AutoCloseable {
     slots =
         new PoolSlots(
             clientsMax, borrowTimeout.toNanos(), Devices.CLOCK, client -> !client.isClosed());
+    // The JVM links a call of a VarHandle when it is first made, for which it needs far more of the
+    // stack than for the call. A client that is given back near the end of a stack must not be the
+    // first.
+    new Lent(this).close();
   }
 
   /**

@@ -10,6 +10,7 @@ import io.erda.client.ErdaClient;
 import io.erda.client.ErdaClientPool;
 import io.erda.client.ErdaFutures;
 import io.erda.client.ErdaUri;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -21,6 +22,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A thread that recurses too deep now and then overflows its stack within a call of a pool. It
@@ -81,6 +84,27 @@ class DeepStackTest {
       }
       assertTrue(overflows > 0, "no stack overflowed");
     }
+  }
+
+  /**
+   * The first time that a client was given back, the JVM needed far more of the stack than to
+   * borrow it: the overflow lost the place. It was found by the test above, once in some dozen
+   * builds.
+   */
+  @ParameterizedTest
+  @ValueSource(ints = {12, 20, 28})
+  void theFirstClientThatAProcessGivesBackFindsRoomOnTheStack(int frames) throws Exception {
+    Path output = data.resolve("output");
+    List<String> command =
+        ChildJvm.command(
+            List.of(),
+            FirstDeepBorrowScenario.class,
+            data.resolve("store").toString(),
+            Integer.toString(frames));
+    int code = ChildJvm.run(command, output, 60);
+    List<String> said = Files.readAllLines(output);
+    assertEquals(0, code, said::toString);
+    assertEquals("done", said.getLast(), said::toString);
   }
 
   /**
