@@ -1,11 +1,11 @@
 package io.erda.logstore;
 
-import io.erda.pmem.FailedFileSystemException;
 import io.erda.pmem.FileErrors;
 import io.erda.pmem.Leftovers;
 import io.erda.pmem.MemoryDirectory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.AccessDeniedException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -39,15 +39,13 @@ final class RetiredFiles {
    * Gives the file of a retired region its other name, and removes the record, durably; or notes
    * that the file keeps its name for now.
    *
-   * @throws UncheckedIOException when the file system failed or is read-only, or the name is not
-   *     durable
+   * @throws UncheckedIOException when that fails for another reason than that the directory may not
+   *     be written to now, or the name is not durable
    */
   void finish(Region region) {
     try {
       rename(region);
-    } catch (FailedFileSystemException e) {
-      throw failed(region, e);
-    } catch (IOException e) {
+    } catch (AccessDeniedException e) {
       unnamed.put(region, false);
       linked.hold(region.slot());
       leftovers.undone(
@@ -55,6 +53,8 @@ final class RetiredFiles {
               + ": the file of a region that was cleaned keeps its name for now, and no other"
               + " region takes its place");
       return;
+    } catch (IOException e) {
+      throw failed(region, e);
     }
     removeRecord(region);
   }
@@ -71,13 +71,15 @@ final class RetiredFiles {
     }
   }
 
-  /** Tries again to finish what {@link #finish} could not. */
+  /** Tries again to finish what {@link #finish} could not. Throws as that. */
   void again() {
     for (Region region : List.copyOf(unnamed.keySet())) {
       try {
         rename(region);
-      } catch (IOException e) {
+      } catch (AccessDeniedException e) {
         continue;
+      } catch (IOException e) {
+        throw failed(region, e);
       }
       removeRecord(region);
       linked.letGo(region.slot());
