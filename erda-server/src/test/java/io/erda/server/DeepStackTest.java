@@ -191,7 +191,7 @@ class DeepStackTest {
   }
 
   /** Calls an action so many frames before the stack overflows. */
-  private static void near(int frames, int[] back, Runnable action) {
+  static void near(int frames, int[] back, Runnable action) {
     try {
       if (frames >= 0) {
         near(frames, back, action);

@@ -26,7 +26,8 @@ final class FirstDeepBorrowScenario {
         pool.put(KEY, KEY);
         pool.get(KEY);
       }
-      Thread thread = new Thread(null, () -> near(frames, new int[1], pool), "deep", STACK_BYTES);
+      Runnable deep = () -> DeepStackTest.near(frames, new int[1], () -> borrow(pool));
+      Thread thread = new Thread(null, deep, "deep", STACK_BYTES);
       thread.setUncaughtExceptionHandler((in, thrown) -> System.out.println(thrown));
       thread.start();
       thread.join();
@@ -37,22 +38,9 @@ final class FirstDeepBorrowScenario {
     System.out.println("done");
   }
 
-  /** Borrows a client so many frames before the stack overflows. */
-  private static void near(int frames, int[] back, ErdaClientPool pool) {
-    try {
-      if (frames >= 0) {
-        near(frames, back, pool);
-      }
-    } catch (StackOverflowError e) {
-      if (back[0] < 0) {
-        throw e;
-      }
-    }
-    if (back[0] >= 0 && back[0]++ == frames) {
-      back[0] = -1;
-      try (ErdaClientPool.Lent lent = pool.borrow()) {
-        lent.client().get(KEY);
-      }
+  private static void borrow(ErdaClientPool pool) {
+    try (ErdaClientPool.Lent lent = pool.borrow()) {
+      lent.client().get(KEY);
     }
   }
 }

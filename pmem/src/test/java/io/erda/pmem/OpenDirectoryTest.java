@@ -171,7 +171,7 @@ final class OpenDirectoryTest {
     }
   }
 
-  /** What a file system that was shut down says is tried by testbed/full-disks. */
+  /** testbed/full-disks tries it on a file system that was shut down. */
   @Test
   void onlyAFileSystemsErrorIsAFailure() throws Exception {
     try (OpenDirectory directory = made()) {

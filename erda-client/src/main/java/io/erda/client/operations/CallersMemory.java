@@ -104,8 +104,9 @@ public final class CallersMemory {
   /**
    * Returns the exception for a copy of a caller's bytes that failed.
    *
-   * @param segments the segments that were copied, of which some may be null
    * @param failure of the copy; thrown on when it is about something else than the memory
+   * @param what the name of the segment in messages
+   * @param segments the segments that were copied, of which some may be null
    */
   public static ErdaException.BadArgument gone(
       RuntimeException failure, String what, MemorySegment... segments) {

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** READs that share a frame, and answers that share one. */
+/** READs share frames, and so do their answers. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class ManyReadsTest {
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
@@ -53,7 +53,7 @@ final class ManyReadsTest {
         .register(memory.segment(), memory.backing(), Access.REMOTE_READ | Access.REMOTE_WRITE);
   }
 
-  /** A frame of READs: key, offset and length of each. */
+  /** Returns a frame of READs. Each has a key, an offset and a length. */
   private static byte[] reads(long... targets) {
     return RawPeer.request(Frame.READ, 0, RawPeer.words(targets));
   }

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** What is sent is what was added, however few bytes the socket takes at a time. */
+/** A buffer sends what was added to it, however few bytes the socket takes at a time. */
 final class OutBufferTest {
   private static final int FRAMES = 20_000;
   private static final int PAYLOAD_MAX = 200;
