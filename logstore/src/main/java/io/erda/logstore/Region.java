@@ -19,4 +19,10 @@ public record Region(
     ObjectChecksum checksum) {
   /** Bytes of the header at the beginning of every region; see {@code FORMAT.md}. */
   public static final int HEADER_BYTES = 64;
+
+  /** Returns the region's place and file, for messages. */
+  @Override
+  public String toString() {
+    return "region " + index + " of head " + head + " (" + LogFiles.region(slot, generation) + ")";
+  }
 }

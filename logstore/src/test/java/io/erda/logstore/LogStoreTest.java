@@ -634,6 +634,19 @@ class LogStoreTest {
     assertEquals(2, leased(again.lease(0, 64, 64)).region().generation());
   }
 
+  /** The failing calls found it: the message had the names of classes. */
+  @Test
+  void theFileOfARetiredRegionThatCanNotBeRenamedIsToldByItsName() throws IOException {
+    LogStore log = create(SMALL);
+    Extent extent = leased(log.lease(0, 64, 64));
+    log.end(extent);
+    log.cleaning().seal(extent.region());
+    directory.failNextRename = new IOException("region-0-1: rename: no space");
+    UncheckedIOException e =
+        assertThrows(UncheckedIOException.class, () -> log.cleaning().retire(extent.region()));
+    assertEquals("can't remove region 0 of head 0 (region-0-1)", e.getMessage());
+  }
+
   private Region retiredWithoutAnotherName(LogStore log) {
     Extent extent = leased(log.lease(0, 64, 64));
     Region region = extent.region();
