@@ -609,6 +609,20 @@ public final class ErdaClient implements AutoCloseable {
   }
 
   /**
+   * Hands the client over for a thread that owned it and will call nothing of it any more.
+   *
+   * @return false when that thread is in the middle of a call, which an Error has ended
+   * @throws IllegalStateException when the client is closed
+   */
+  boolean release() {
+    if (!confinement.release()) {
+      return false;
+    }
+    handOver();
+    return true;
+  }
+
+  /**
    * Ends this thread's ownership: the next thread that calls an operation becomes the owner. Closes
    * an open cursor. A pool calls this when a client is given back.
    *

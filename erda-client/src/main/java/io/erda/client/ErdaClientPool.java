@@ -89,7 +89,11 @@ public final class ErdaClientPool implements AutoCloseable {
     }
     slots =
         new PoolSlots(
-            clientsMax, borrowTimeout.toNanos(), Devices.CLOCK, client -> !client.isClosed());
+            clientsMax,
+            borrowTimeout.toNanos(),
+            Devices.CLOCK,
+            client -> !client.isClosed(),
+            ErdaClient::release);
     // The JVM links a call of a VarHandle when it is first made, for which it needs far more of the
     // stack than for the call. A client that is given back near the end of a stack must not be the
     // first.
@@ -155,8 +159,9 @@ public final class ErdaClientPool implements AutoCloseable {
     public void close() {
       PoolSlots.Slot back = (PoolSlots.Slot) SLOT.getAndSet(this, (PoolSlots.Slot) null);
       if (back != null) {
-        back.left = true;
-        pool.giveBack(back);
+        int ticket = back.ticket;
+        back.left = ticket;
+        pool.giveBack(back, ticket);
       }
     }
   }
@@ -186,8 +191,9 @@ public final class ErdaClientPool implements AutoCloseable {
       discardIfBroken(slot, e);
       throw e;
     } finally {
-      slot.left = true;
-      giveBack(slot);
+      int ticket = slot.ticket;
+      slot.left = ticket;
+      giveBack(slot, ticket);
     }
   }
 
@@ -203,8 +209,9 @@ public final class ErdaClientPool implements AutoCloseable {
         }
       } finally {
         if (!open) {
-          slot.left = true;
-          slots.giveBack(slot);
+          int ticket = slot.ticket;
+          slot.left = ticket;
+          slots.giveBack(slot, ticket);
         }
       }
     }
@@ -255,9 +262,13 @@ public final class ErdaClientPool implements AutoCloseable {
 
   /**
    * Gives a slot back; a client that can't be handed over is closed, and replaced later. REQUIRES:
-   * the caller has marked the slot as left, just before this call.
+   * the caller has marked the slot as left by its ticket, just before this call.
    */
-  private void giveBack(PoolSlots.Slot slot) {
+  private void giveBack(PoolSlots.Slot slot, int ticket) {
+    // Without the mark no other thread takes the slot over, however long this one is stopped.
+    if (!slot.unmark(ticket)) {
+      return;
+    }
     ErdaClient client = slot.client;
     try {
       if (client != null) {
@@ -269,7 +280,8 @@ public final class ErdaClientPool implements AutoCloseable {
       slot.client = null;
       client.close();
     } finally {
-      slots.giveBack(slot);
+      slot.left = ticket;
+      slots.giveBack(slot, ticket);
     }
   }
 
@@ -305,8 +317,9 @@ public final class ErdaClientPool implements AutoCloseable {
       discardIfBroken(slot, e);
       throw e;
     } finally {
-      slot.left = true;
-      giveBack(slot);
+      int ticket = slot.ticket;
+      slot.left = ticket;
+      giveBack(slot, ticket);
     }
   }
 
@@ -319,8 +332,9 @@ public final class ErdaClientPool implements AutoCloseable {
       discardIfBroken(slot, e);
       throw e;
     } finally {
-      slot.left = true;
-      giveBack(slot);
+      int ticket = slot.ticket;
+      slot.left = ticket;
+      giveBack(slot, ticket);
     }
   }
 
@@ -343,8 +357,9 @@ public final class ErdaClientPool implements AutoCloseable {
       discardIfBroken(slot, e);
       throw e;
     } finally {
-      slot.left = true;
-      giveBack(slot);
+      int ticket = slot.ticket;
+      slot.left = ticket;
+      giveBack(slot, ticket);
     }
   }
 
@@ -385,8 +400,9 @@ public final class ErdaClientPool implements AutoCloseable {
       discardIfBroken(slot, e);
       throw e;
     } finally {
-      slot.left = true;
-      giveBack(slot);
+      int ticket = slot.ticket;
+      slot.left = ticket;
+      giveBack(slot, ticket);
     }
   }
 

@@ -54,6 +54,47 @@ class PoolTest {
     }
   }
 
+  /**
+   * Found by a review: with thousands of threads on two cores a pool opened up to 21 clients where
+   * 2 were allowed, forgot them, and threw {@code WrongThreadException}.
+   */
+  @Test
+  void aPoolOfManyMoreThreadsThanCoresMakesNoMoreClientsThanItMay() throws Exception {
+    try (ErdaStore store = ErdaStore.open(data.resolve("embedded"), SmallStore.OPTIONS)) {
+      AtomicInteger opened = new AtomicInteger();
+      Supplier<ErdaClient> connect =
+          () -> {
+            opened.incrementAndGet();
+            return store.client();
+          };
+      try (ErdaClientPool pool = new ErdaClientPool(connect, 1, LONG)) {
+        fill(pool);
+        AtomicInteger failed = new AtomicInteger();
+        long endNs = System.nanoTime() + Duration.ofSeconds(4).toNanos();
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < 1500; i++) {
+          int at = i % KEYS;
+          threads.add(
+              Thread.ofPlatform()
+                  .start(() -> {
+                    while (System.nanoTime() < endNs) {
+                      try {
+                        pool.get(key(at));
+                      } catch (WrongThreadException e) {
+                        failed.incrementAndGet();
+                      }
+                    }
+                  }));
+        }
+        for (Thread each : threads) {
+          each.join();
+        }
+        assertEquals(0, failed.get());
+        assertEquals(1, opened.get());
+      }
+    }
+  }
+
   @Test
   void threadsShareAPoolThatIsSmallerThanThey() throws Exception {
     try (ErdaStore store = ErdaStore.open(data.resolve("embedded"), SmallStore.OPTIONS);

@@ -133,6 +133,20 @@ public final class Confinement {
     OWNER.setRelease(this, null);
   }
 
+  /**
+   * Gives up the ownership of a thread that enters no more.
+   *
+   * @return false when that thread is in the middle of a call
+   */
+  public boolean release() {
+    Thread owns = (Thread) OWNER.getAcquire(this);
+    if (owns == null) {
+      return true;
+    }
+    fenceEveryThread();
+    return !(boolean) INSIDE.getAcquire(this) && OWNER.compareAndSet(this, owns, null);
+  }
+
   /** Whether this client is closed or another thread waits to close it. */
   public boolean isClosing() {
     return closer != null;

@@ -4,7 +4,7 @@ import io.erda.client.ErdaClient;
 import io.erda.protocol.ErdaException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
@@ -23,8 +23,13 @@ import java.util.function.Predicate;
  * <p><b>Errors.</b> A call that needs more of the stack than is left, or of the heap, ends with an
  * error, and a thread that was about to give its place back may be unable to call anything. So it
  * first stores, without a call, that it has {@link Slot#left} the place. Whoever gives the place
- * back, or takes it over, replaces that mark by compare-and-swap, and only one of them succeeds. A
+ * back, or takes it over, removes that mark by compare-and-swap, and only one of them succeeds. A
  * waiting thread takes a place over whose mark stays.
+ *
+ * <p>A thread whose mark stays may also be alive, and stopped by the system for as long. So each
+ * taking of a place has a {@link Slot#ticket} of its own, which is its mark. A thread whose place
+ * was taken over can't remove the mark of a later taking. It finds that out before it does anything
+ * else with the place or its client.
  */
 public final class PoolSlots {
   /** A place, and its client. */
@@ -36,13 +41,16 @@ public final class PoolSlots {
     private volatile boolean taken;
 
     /**
-     * Whether the thread that has taken the place is about to give it back. That thread stores true
-     * just before it calls {@link PoolSlots#giveBack}.
+     * The ticket of the thread that has taken the place and is about to give it back; 0 for none.
+     * That thread stores it just before it calls {@link PoolSlots#giveBack}.
      */
-    public boolean left;
+    public int left;
 
-    /** The number of times that it was taken. Only the thread that takes it stores it. */
-    private int times;
+    /**
+     * The number of the present taking, never 0 then. It does not change until the thread that has
+     * taken the place marks it as left.
+     */
+    public int ticket;
 
     /**
      * The client; null until it is opened. Only the thread that has taken the place stores it; any
@@ -64,13 +72,29 @@ public final class PoolSlots {
       if (taken || !TAKEN.compareAndSet(this, false, true)) {
         return false;
       }
-      times++;
+      newTicket();
       return true;
     }
 
-    /** Removes the mark of {@link #left}. Returns false when another thread has removed it. */
-    private boolean unmark() {
-      return LEFT.compareAndSet(this, true, false);
+    private void newTicket() {
+      ticket = ticket == -1 ? 1 : ticket + 1;
+    }
+
+    /**
+     * Removes the mark of {@link #left}, if it is that of a ticket. Returns false when another
+     * thread has removed it.
+     */
+    public boolean unmark(int of) {
+      return LEFT.compareAndSet(this, of, 0);
+    }
+
+    /** Removes a mark, and takes the place. Returns false when another thread has done that. */
+    private boolean takeMarked(int of) {
+      if (!unmark(of)) {
+        return false;
+      }
+      newTicket();
+      return true;
     }
   }
 
@@ -78,36 +102,38 @@ public final class PoolSlots {
   private static final class Waiter {
     final Thread thread = Thread.currentThread();
 
-    /** The slot that the waiting thread was given; {@link #GONE} when it no longer waits. */
+    /**
+     * The place that the waiting thread was given, as {@link #gift}; 0 for none, {@link #GONE} when
+     * it no longer waits.
+     */
     @SuppressWarnings("unused") // through GIVEN
-    private volatile Slot given;
+    private volatile long given;
 
     /** When it looked for places that were left last. */
     private long lookedNs = NOW;
 
-    /** For each place {@code 1 + times} of it if it was marked as left then; 0 if it was not. */
+    /** The mark of each place then. */
     private final int[] marked;
 
     Waiter(int slots) {
       marked = new int[slots];
     }
 
-    /** Gives a slot to the thread, which is to be woken then. Returns false when it has left. */
-    boolean give(Slot slot) {
-      return GIVEN.compareAndSet(this, null, slot);
+    /** Gives a place to the thread, which is to be woken then. Returns false when it has left. */
+    boolean give(long gift) {
+      return GIVEN.compareAndSet(this, 0L, gift);
     }
 
     /**
-     * Stops waiting. Returns the slot that the thread was given before that; null when there is
-     * none.
+     * Stops waiting. Returns the place that the thread was given before that; 0 when there is none.
      */
-    Slot leave() {
-      return GIVEN.compareAndSet(this, null, GONE) ? null : given;
+    long leave() {
+      return GIVEN.compareAndSet(this, 0L, GONE) ? 0 : given;
     }
   }
 
-  /** Stands for a slot that a thread, which no longer waits, can't be given. */
-  private static final Slot GONE = new Slot(-1);
+  /** Stands for a place that a thread, which no longer waits, can't be given. */
+  private static final long GONE = -1;
 
   private static final VarHandle TAKEN;
   private static final VarHandle LEFT;
@@ -117,8 +143,8 @@ public final class PoolSlots {
     try {
       MethodHandles.Lookup lookup = MethodHandles.lookup();
       TAKEN = lookup.findVarHandle(Slot.class, "taken", boolean.class);
-      LEFT = lookup.findVarHandle(Slot.class, "left", boolean.class);
-      GIVEN = lookup.findVarHandle(Waiter.class, "given", Slot.class);
+      LEFT = lookup.findVarHandle(Slot.class, "left", int.class);
+      GIVEN = lookup.findVarHandle(Waiter.class, "given", long.class);
     } catch (ReflectiveOperationException e) {
       throw new AssertionError(e);
     }
@@ -133,7 +159,7 @@ public final class PoolSlots {
   private static final int SPINS = 64;
 
   /** A place whose mark of being left stays for this long is taken over. */
-  private static final long LEFT_NS = 50_000_000;
+  static final long LEFT_NS = 50_000_000;
 
   /** How long the pool opens no connection after the server had no room for one. */
   private static final long MAKE_DO_NS = 1_000_000_000;
@@ -142,20 +168,29 @@ public final class PoolSlots {
   private final long timeoutNs;
   private final LongSupplier nanoTime;
   private final Predicate<ErdaClient> isOpen;
+  private final Predicate<ErdaClient> release;
 
   /** The place that each thread had last, by the thread's number; threads may share an element. */
   private final int[] hints = new int[HINTS];
 
-  private final ConcurrentLinkedQueue<Waiter> line = new ConcurrentLinkedQueue<>();
+  private final ConcurrentLinkedDeque<Waiter> line = new ConcurrentLinkedDeque<>();
   private volatile boolean makesDo;
   private volatile long makesDoUntilNs;
   private volatile boolean closed;
 
   /**
    * @param isOpen whether an opened client is still open
+   * @param release lets any thread use a client whose thread does not use it any more; returns
+   *     false when that thread is in the middle of a call
    */
-  public PoolSlots(int count, long timeoutNs, LongSupplier nanoTime, Predicate<ErdaClient> isOpen) {
+  public PoolSlots(
+      int count,
+      long timeoutNs,
+      LongSupplier nanoTime,
+      Predicate<ErdaClient> isOpen,
+      Predicate<ErdaClient> release) {
     this.isOpen = isOpen;
+    this.release = release;
     this.timeoutNs = timeoutNs;
     this.nanoTime = nanoTime;
     slots = new Slot[count];
@@ -230,7 +265,7 @@ public final class PoolSlots {
   private Slot lookMarked(int from) {
     Slot found = look(from);
     if (found != null) {
-      found.left = true;
+      found.left = found.ticket;
     }
     return found;
   }
@@ -275,16 +310,16 @@ public final class PoolSlots {
     try {
       line.add(self);
       // A place may have been freed before this thread queued: the first in the queue gets it.
-      serve(lookMarked(from));
+      serveFound(from);
       while (!closed) {
-        Slot given = self.given;
-        if (given != null && given.unmark()) {
+        Slot given = taken(self.given);
+        if (given != null) {
           return given;
         }
-        if (given != null) {
+        if (self.given != 0) {
           // Another thread took the place over before this thread woke up.
-          self.given = null;
-          line.add(self);
+          self.given = 0;
+          line.addFirst(self);
         }
         long leftNs = timeoutNs - (nanoTime.getAsLong() - beganNs);
         if (leftNs <= 0) {
@@ -293,13 +328,13 @@ public final class PoolSlots {
         // More places may become usable although no place is given back, so the sleep is bounded.
         LockSupport.parkNanos(this, Math.min(leftNs, LEFT_NS));
         interrupted |= Thread.interrupted();
-        if (self.given == null) {
-          serve(lookMarked(from));
+        if (self.given == 0) {
+          serveFound(from);
           takeOver(self);
         }
       }
-      Slot given = self.leave();
-      if (given != null && given.unmark()) {
+      Slot given = taken(self.leave());
+      if (given != null) {
         return given;
       }
     } finally {
@@ -318,10 +353,33 @@ public final class PoolSlots {
             + " are lent");
   }
 
+  private static long gift(Slot slot, int ticket) {
+    return (long) (slot.index + 1) << Integer.SIZE | Integer.toUnsignedLong(ticket);
+  }
+
+  /**
+   * Takes the place of a {@link #gift}. Returns null for 0, or when another thread has taken it.
+   */
+  private Slot taken(long gift) {
+    if (gift == 0) {
+      return null;
+    }
+    Slot slot = slots[(int) (gift >>> Integer.SIZE) - 1];
+    return slot.takeMarked((int) gift) ? slot : null;
+  }
+
+  /** Gives a free place, if there is one, to the first in the queue. */
+  private void serveFound(int from) {
+    Slot found = lookMarked(from);
+    if (found != null) {
+      serve(found, found.ticket);
+    }
+  }
+
   /**
    * Gives back the places that were marked as left when {@code self} looked last, and still are. A
-   * client that was not handed over is in the middle of something, and nobody uses it again; it is
-   * closed when the garbage collector finds it.
+   * client in the middle of a call is used by nobody again; it is closed when the garbage collector
+   * finds it.
    */
   private void takeOver(Waiter self) {
     long now = nanoTime.getAsLong();
@@ -330,25 +388,27 @@ public final class PoolSlots {
     }
     self.lookedNs = now;
     for (Slot each : slots) {
-      int mark = each.left ? 1 + each.times : 0;
+      int mark = (int) LEFT.getAcquire(each);
       boolean stays = mark != 0 && mark == self.marked[each.index];
       self.marked[each.index] = mark;
-      if (stays && each.unmark()) {
-        each.client = handedOver(each.client);
-        each.left = true;
-        serve(each);
+      if (stays && each.takeMarked(mark)) {
+        int ticket = each.ticket;
+        try {
+          each.client = released(each.client);
+        } finally {
+          each.left = ticket;
+          serve(each, ticket);
+        }
       }
     }
   }
 
   /** Returns a client if any thread may use it, otherwise null. */
-  private static ErdaClient handedOver(ErdaClient client) {
+  private ErdaClient released(ErdaClient client) {
     try {
-      if (client != null) {
-        client.handOver();
-      }
-      return client;
+      return client != null && release.test(client) ? client : null;
     } catch (RuntimeException e) {
+      // The client is closed.
       return null;
     }
   }
@@ -357,34 +417,38 @@ public final class PoolSlots {
    * Gives a place to the first in the queue; frees it when the queue is empty. Does nothing when
    * another thread has taken the place over.
    *
-   * @param slot marked as left; null for none
+   * @param slot marked as left by the ticket
    */
-  private void serve(Slot slot) {
-    Slot served = slot;
-    while (served != null) {
+  private void serve(Slot slot, int ticket) {
+    int mark = ticket;
+    while (mark != 0) {
       for (Waiter first = line.poll(); first != null; first = line.poll()) {
         // The place keeps its mark until the waiting thread removes it.
-        if (first.give(served)) {
+        if (first.give(gift(slot, mark))) {
           LockSupport.unpark(first.thread);
           return;
         }
       }
-      if (!served.unmark()) {
+      if (!slot.unmark(mark)) {
         return;
       }
-      served.taken = false;
+      slot.taken = false;
       // A thread may have queued, and checked the places before this one was free.
-      boolean again = !line.isEmpty() && served.take();
+      boolean again = !line.isEmpty() && slot.take();
       if (again) {
-        served.left = true;
+        slot.left = slot.ticket;
       }
-      served = again ? served : null;
+      mark = again ? slot.ticket : 0;
     }
   }
 
-  /** Gives a place back. REQUIRES: the caller has marked it as {@link Slot#left}. */
-  public void giveBack(Slot slot) {
-    serve(slot);
+  /**
+   * Gives a place back. REQUIRES: the caller has marked it as {@link Slot#left}.
+   *
+   * @param ticket of the caller
+   */
+  public void giveBack(Slot slot, int ticket) {
+    serve(slot, ticket);
   }
 
   // Handling of connections for which the server has no room.
