@@ -19,12 +19,13 @@ import java.util.function.Function;
  * ErdaException} that {@link ErdaClient} would have thrown. Keys and values are copied before a
  * call returns.
  *
- * <p><b>Order.</b> Operations on one key, including gets, take effect in the order in which they
- * were submitted: a get sees the value of the latest put of the same key that was submitted before
- * it, and no put that was submitted after it. If a call returned before another call began, in any
- * thread, its operation was submitted first. Operations on different keys have no order. A put
- * whose {@link ErdaException.OutcomeUnknown} is not final may still take effect after later
- * operations.
+ * <p><b>Order.</b> Puts and deletes of one key take effect in the order in which they were
+ * submitted. A get sees the value of the latest put of the same key that was submitted before it,
+ * and no put that was submitted after it. If a call returned before another call began, in any
+ * thread, its operation was submitted first. Gets of one key that no put or delete separates are
+ * under way together: while another client changes the key, the one that was submitted first may
+ * see the newer value. Operations on different keys have no order. A put whose {@link
+ * ErdaException.OutcomeUnknown} is not final may still take effect after later operations.
  *
  * <p><b>How many.</b> At most {@code pendingMax} operations are pending: submitted and not
  * completed. A further call waits until an operation is completed, at most for the operation
