@@ -180,7 +180,7 @@ final class VerbsQueuePair extends PostingQueuePair {
     } else if (asking.isOver() && asking.isAddressMissing()) {
       end(Status.UNREACHABLE, WayFinder.notFound());
     } else if (asking.isOver()) {
-      end(Status.TIMEOUT, "no answer in time");
+      end(Status.TIMEOUT, "");
     }
   }
 

@@ -390,7 +390,8 @@ public final class Session implements CompletionHandler {
       case Status.CLOSED ->
           fail(queuePair.failure().isEmpty() ? Status.name(status) : queuePair.failure());
       case Status.TIMEOUT ->
-          fail("no answer within " + context.options().connectTimeout().toMillis() + " ms");
+          fail(
+              "no answer within " + context.options().connectTimeout().toMillis() + " ms" + more());
       case Status.DENIED,
           Status.UNTRUSTED,
           Status.TAKEN,

@@ -6,18 +6,17 @@ import io.erda.rdma.Status;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.net.InetSocketAddress;
 import java.nio.channels.SocketChannel;
 import javax.net.ssl.SSLException;
 
 /**
  * The handshake of a requester: it connects the socket, both ends send HELLO, the requester sends
  * CONNECT with a proof and private data, and the other end answers ACCEPT or REJECT with its proof.
- * Never blocks, except to look up the name of a host.
+ * Never blocks.
  */
 final class ClientHandshake {
   /** Stands for a status while the handshake goes on. */
-  static final int UNDECIDED = -1;
+  static final int UNDECIDED = ClientSocket.UNDECIDED;
 
   private static final String DAMAGED = "what the server sent was damaged on its way";
 
@@ -32,44 +31,29 @@ final class ClientHandshake {
   private final String address;
   private final byte[] privateDataOut;
   private final byte[] nonce;
-  private final InetSocketAddress target;
+  private final ClientSocket socket;
   private Step step = Step.SOCKET;
-  private SocketChannel channel;
   private Transport transport;
   private byte[] nonceThere;
   private MemorySegment privateData = MemorySegment.ofArray(new byte[0]);
   private String failure = "";
 
-  /** Begins to connect. */
-  ClientHandshake(TcpOptions options, String address, MemorySegment privateData) {
+  /**
+   * Begins to connect.
+   *
+   * @param deadlineNs when the attempt ends, on the device's clock
+   */
+  ClientHandshake(
+      TcpClientDevice device, String address, MemorySegment privateData, long deadlineNs) {
     if (privateData.byteSize() > Device.PRIVATE_DATA_MAX) {
       throw new IllegalArgumentException(
           privateData.byteSize() + " bytes of private data; at most " + Device.PRIVATE_DATA_MAX);
     }
-    this.options = options;
+    this.options = device.options();
     this.address = address;
     this.privateDataOut = privateData.toArray(ValueLayout.JAVA_BYTE);
     this.nonce = options.nonce();
-    this.target = open();
-  }
-
-  private InetSocketAddress open() {
-    StackRoom.require(StackRoom.OF_CHANNEL);
-    InetSocketAddress found;
-    try {
-      found = Sockets.address(address);
-    } catch (IOException e) {
-      failure = e.getMessage();
-      return null;
-    }
-    try {
-      channel = SocketChannel.open();
-      Sockets.configure(channel);
-      channel.connect(found);
-    } catch (IOException e) {
-      close();
-    }
-    return found;
+    this.socket = new ClientSocket(device, address, deadlineNs);
   }
 
   /** The transport over the socket; null before the socket is connected. */
@@ -77,9 +61,17 @@ final class ClientHandshake {
     return transport;
   }
 
-  /** Returns the socket while it is being connected; null when that failed at once. */
+  /** Returns the socket; null when there is none yet, or none any more. */
   SocketChannel channel() {
-    return channel;
+    return socket.channel();
+  }
+
+  /**
+   * When to call {@link #advance} although nothing has happened, on the device's clock; at the
+   * attempt's deadline at the latest.
+   */
+  long lookAgainNs() {
+    return socket.lookAgainNs();
   }
 
   /** The private data that came with the other end's answer. */
@@ -92,7 +84,7 @@ final class ClientHandshake {
    * unknown.
    */
   String failure() {
-    return failure;
+    return failure.isEmpty() ? socket.failure() : failure;
   }
 
   String address() {
@@ -101,19 +93,16 @@ final class ClientHandshake {
 
   /** Goes on with the handshake. Returns its final status, or {@link #UNDECIDED}. */
   int advance(InBuffer in, OutBuffer out) {
-    if (channel == null) {
-      return Status.UNREACHABLE;
-    }
     try {
       if (step == Step.SOCKET) {
-        StackRoom.require(StackRoom.OF_CHANNEL);
-        if (!channel.finishConnect()) {
-          return UNDECIDED;
+        int connected = socket.advance();
+        if (connected != Status.SUCCESS) {
+          return connected;
         }
         transport =
             options.tls() == null
-                ? new Transport.Plain(channel, StackRoom.OF_CHANNEL)
-                : options.tls().wrap(channel, target.getHostString(), target.getPort());
+                ? new Transport.Plain(socket.channel(), StackRoom.OF_CHANNEL)
+                : options.tls().wrap(socket.channel(), socket.host(), socket.port());
         out.addHello(options.secret() != null, nonce);
         step = Step.HELLO;
       }
@@ -247,9 +236,6 @@ final class ClientHandshake {
   }
 
   void close() {
-    if (channel != null) {
-      Sockets.close(channel);
-    }
-    channel = null;
+    socket.close();
   }
 }

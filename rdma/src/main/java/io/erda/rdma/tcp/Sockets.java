@@ -20,30 +20,75 @@ final class Sockets {
 
   private static final int KEEP_INTERVAL_SECONDS = 2;
   private static final int KEEP_COUNT = 3;
+  private static final int PORT_MAX = 65_535;
 
   private Sockets() {}
 
   /**
-   * Parses an address of the form HOST:PORT; IPv6 addresses are in brackets.
+   * Parses an address of the form HOST:PORT; IPv6 addresses are in brackets. Looks up the host, and
+   * so may block for as long as the resolver of the system does.
    *
    * @throws IOException when it has not this form, or the host is unknown
    */
   static InetSocketAddress address(String text) throws IOException {
-    int colon = text.lastIndexOf(':');
-    if (colon <= 0 || colon < text.lastIndexOf(']')) {
-      throw new IOException("no address of the form HOST:PORT: " + text);
-    }
-    String host = text.substring(0, colon);
-    if (host.startsWith("[") && host.endsWith("]")) {
-      host = host.substring(1, host.length() - 1);
-    }
+    String host = host(text);
+    int port = port(text);
     try {
-      int port = Integer.parseInt(text.substring(colon + 1));
       return new InetSocketAddress(InetAddress.getByName(host), port);
     } catch (UnknownHostException e) {
       throw new IOException("no host is known by the name " + host, e);
+    }
+  }
+
+  /**
+   * Returns the host of HOST:PORT, without brackets.
+   *
+   * @throws IOException when the address has not this form
+   */
+  static String host(String address) throws IOException {
+    String host = address.substring(0, colon(address));
+    return host.startsWith("[") && host.endsWith("]") ? host.substring(1, host.length() - 1) : host;
+  }
+
+  /**
+   * Returns the port of HOST:PORT.
+   *
+   * @throws IOException when the address has not this form
+   */
+  static int port(String address) throws IOException {
+    try {
+      int port = Integer.parseInt(address.substring(colon(address) + 1));
+      if (port >= 0 && port <= PORT_MAX) {
+        return port;
+      }
+    } catch (NumberFormatException e) {
+      // It is told below.
+    }
+    throw new IOException("no port, 0 to 65535, in " + address);
+  }
+
+  private static int colon(String address) throws IOException {
+    int colon = address.lastIndexOf(':');
+    if (colon <= 0 || colon < address.lastIndexOf(']')) {
+      throw new IOException("no address of the form HOST:PORT: " + address);
+    }
+    return colon;
+  }
+
+  /**
+   * Returns the address that a host without brackets is written as; null when it is a name.
+   *
+   * @throws IOException when it is neither
+   */
+  static InetAddress literal(String host) throws IOException {
+    try {
+      return InetAddress.ofLiteral(host);
     } catch (IllegalArgumentException e) {
-      throw new IOException("no port, 0 to 65535, in " + text, e);
+      if (host.indexOf(':') >= 0) {
+        // For example an IPv6 address with an interface that is not there.
+        throw new IOException("no host is known by the name " + host, e);
+      }
+      return null;
     }
   }
 

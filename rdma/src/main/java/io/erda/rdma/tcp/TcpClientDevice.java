@@ -23,10 +23,12 @@ import java.util.Objects;
 
 /**
  * The tcp device of a client. It connects, and registers memory only for local use. It has no
- * thread; polling a queue pair drives the socket.
+ * thread; polling a queue pair drives the socket. Only the name of a host is looked up in a thread
+ * of its own, see {@link HostLookups}.
  */
 public final class TcpClientDevice implements Device {
   private final TcpOptions options;
+  private final HostLookups lookups;
 
   /** The selector for all sockets; replaced when it fails. */
   private volatile Selector selector;
@@ -35,14 +37,20 @@ public final class TcpClientDevice implements Device {
   private final TcpCounters counters = new TcpCounters();
   private volatile boolean woken;
 
-  private TcpClientDevice(TcpOptions options, Selector selector) {
+  private TcpClientDevice(TcpOptions options, HostLookups lookups, Selector selector) {
     this.options = options;
+    this.lookups = lookups;
     this.selector = selector;
   }
 
   /** Opens a device. @throws IOException when the process may open no more files */
   public static TcpClientDevice open(TcpOptions options) throws IOException {
-    return new TcpClientDevice(options, Selector.open());
+    return open(options, HostLookups.OF_PROCESS);
+  }
+
+  /** As {@link #open(TcpOptions)}, with other lookups of names than the process's. */
+  static TcpClientDevice open(TcpOptions options, HostLookups lookups) throws IOException {
+    return new TcpClientDevice(options, lookups, Selector.open());
   }
 
   /** {@inheritDoc} Memory can be registered only for local use. */
@@ -92,7 +100,7 @@ public final class TcpClientDevice implements Device {
     for (int i = 0; i < queuePairs.size(); i++) {
       TcpQueuePair queuePair = queuePairs.get(i);
       if (queuePair.isConnecting()) {
-        bounded = Math.min(bounded, queuePair.connectDeadline() - nowNs());
+        bounded = Math.min(bounded, queuePair.lookAgainNs() - nowNs());
       }
     }
     boolean interrupted = false;
@@ -175,6 +183,10 @@ public final class TcpClientDevice implements Device {
 
   TcpOptions options() {
     return options;
+  }
+
+  HostLookups lookups() {
+    return lookups;
   }
 
   TcpCounters counters() {

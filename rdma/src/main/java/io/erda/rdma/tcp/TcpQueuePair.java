@@ -72,8 +72,8 @@ final class TcpQueuePair implements QueuePair {
       TcpClientDevice device, String address, MemorySegment privateData, Duration timeout) {
     this.device = device;
     this.inbox = new Inbox(completions, device.messageBytesMax(), device.counters());
-    this.handshake = new ClientHandshake(device.options(), address, privateData);
     this.connectDeadline = device.nowNs() + timeout.toNanos();
+    this.handshake = new ClientHandshake(device, address, privateData, connectDeadline);
   }
 
   // Posting.
@@ -421,8 +421,9 @@ final class TcpQueuePair implements QueuePair {
     }
   }
 
-  long connectDeadline() {
-    return connectDeadline;
+  /** When an attempt to connect has to be polled although nothing has happened. */
+  long lookAgainNs() {
+    return transport == null ? handshake.lookAgainNs() : connectDeadline;
   }
 
   boolean isConnecting() {
