@@ -113,6 +113,11 @@ final class FirstStart {
     remove(missing);
   }
 
+  /** Whether this start has made the outermost of the directories that were missing. */
+  boolean hasMadeDirectory() {
+    return !missing.isEmpty() && Files.exists(missing.getLast(), LinkOption.NOFOLLOW_LINKS);
+  }
+
   private static void remove(List<Path> directories) {
     try {
       for (Path each : directories) {

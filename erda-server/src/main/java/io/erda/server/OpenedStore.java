@@ -209,6 +209,11 @@ record OpenedStore(
     }
   }
 
+  /** What keeps a process out of a directory that it has just made. */
+  private static final String UMASK =
+      "; the umask of this process takes the owner's own rights to the directories that it makes:"
+          + " umask 077";
+
   private static MappedDirectory directory(Path data, FirstStart firstStart) {
     boolean done = false;
     try {
@@ -217,7 +222,8 @@ record OpenedStore(
       done = true;
       return directory;
     } catch (AccessDeniedException e) {
-      throw new ErdaException.Unusable("permission denied: " + e.getMessage(), e);
+      throw new ErdaException.Unusable(
+          "permission denied: " + e.getMessage() + (firstStart.hasMadeDirectory() ? UMASK : ""), e);
     } catch (NoSuchFileException e) {
       throw new ErdaException.Unusable("no such directory: " + data, e);
     } catch (NotDirectoryException | FileAlreadyExistsException e) {

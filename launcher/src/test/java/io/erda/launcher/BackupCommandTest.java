@@ -17,6 +17,8 @@ import io.erda.server.Listening;
 import io.erda.server.Quotas;
 import io.erda.server.ServerOptions;
 import io.erda.server.StoreVerifier;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -168,6 +170,32 @@ class BackupCommandTest {
       assertOneLine(ended, 1, "stopped cleanly and is not what it was");
     }
     assertTrue(Files.notExists(directory.resolve("backup/erda.backup")));
+  }
+
+  /** Found by a review: it was told in other words than a backup that was there before. */
+  @Test
+  void aBackupThatEndedMeanwhileInTheSameDirectoryIsKeptAndSaid() throws Exception {
+    for (int i = 0; i < KEYS; i++) {
+      client.put(key(i), number(i));
+    }
+    Path backup = Files.createDirectory(directory.resolve("backup"));
+    Thread another =
+        Thread.ofPlatform()
+            .daemon()
+            .start(() -> {
+              while (backup.toFile().list().length == 0) {
+                Thread.onSpinWait();
+              }
+              try {
+                Files.writeString(backup.resolve(BackupWriter.FILE), "another");
+              } catch (IOException e) {
+                throw new UncheckedIOException(e);
+              }
+            });
+    Ended ended = shell("erda backup --share 1 " + backup);
+    another.join(10_000);
+    assertOneLine(ended, 1, "a backup is there already: " + backup.resolve(BackupWriter.FILE));
+    assertEquals("another", Files.readString(backup.resolve(BackupWriter.FILE)));
   }
 
   @Test

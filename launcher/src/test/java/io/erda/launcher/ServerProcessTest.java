@@ -320,6 +320,29 @@ class ServerProcessTest {
     assertEquals(1, text("err").lines().count(), () -> text("err"));
   }
 
+  /** Found by a review: the message named only the directory that the server had made. */
+  @Test
+  void aUmaskThatTakesTheOwnersRightsIsNamed() throws Exception {
+    boolean superuser = Files.getAttribute(directory, "unix:uid").equals(0);
+    assumeTrue(!superuser || Files.isExecutable(Path.of("/usr/bin/setpriv")), "no setpriv");
+    List<String> before = new ArrayList<>();
+    if (superuser) {
+      // Without capabilities the permissions of files count for the superuser, too.
+      before.addAll(List.of("/usr/bin/setpriv", "--bounding-set=-all", "--inh-caps=-all"));
+    }
+    before.addAll(List.of("sh", "-c", "umask 0777; exec \"$@\"", "sh"));
+    Process server = server(before, classPath());
+    assertEquals(1, awaitEnd(server), () -> text("err"));
+    assertTrue(text("err").startsWith("erda: permission denied: " + data()), () -> text("err"));
+    assertTrue(
+        text("err")
+            .endsWith(
+                "; the umask of this process takes the owner's own rights to the directories that"
+                    + " it makes: umask 077\n"),
+        () -> text("err"));
+    assertEquals(1, text("err").lines().count(), () -> text("err"));
+  }
+
   @Test
   void whoIsNotTheSuperuserIsToldSo() throws Exception {
     boolean superuser = Files.getAttribute(directory, "unix:uid").equals(0);

@@ -8,6 +8,7 @@ import io.erda.launcher.backup.BackupWriter;
 import io.erda.pmem.libc.Niceness;
 import io.erda.server.engine.files.StoreFiles;
 import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -74,9 +75,22 @@ public final class BackupCommand implements Callable<Integer> {
               + directory);
     }
     if (Files.exists(directory.resolve(BackupWriter.FILE), LinkOption.NOFOLLOW_LINKS)) {
-      throw new UserError("a backup is there already: " + directory.resolve(BackupWriter.FILE));
+      throw alreadyThere();
     }
     return share == Pauses.PERCENT_MAX ? backUp() : Niceness.callAside(this::backUp);
+  }
+
+  private UserError alreadyThere() {
+    return new UserError("a backup is there already: " + directory.resolve(BackupWriter.FILE));
+  }
+
+  private void finish(BackupWriter writer) throws IOException {
+    try {
+      writer.finish();
+    } catch (FileAlreadyExistsException e) {
+      // Another backup into this directory has ended meanwhile.
+      throw alreadyThere();
+    }
   }
 
   private boolean isInAStore() {
@@ -117,7 +131,7 @@ public final class BackupCommand implements Callable<Integer> {
                   writer.add(at.key(), at.value());
                   pauses.between();
                 });
-        writer.finish();
+        finish(writer);
         records = writer.records();
         bytes = writer.bytes();
         if (writer.left() != null) {

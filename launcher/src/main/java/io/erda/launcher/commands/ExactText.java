@@ -58,6 +58,12 @@ public final class ExactText {
     return bytes.toByteArray();
   }
 
+  /** Whether the bytes that {@code text} stands for are valid UTF-8. */
+  static boolean isUtf8(String text) {
+    return text.codePoints()
+        .noneMatch(character -> Character.getType(character) == Character.SURROGATE);
+  }
+
   /** A form for messages: printable text literally, other bytes as 0x and hexadecimal digits. */
   static String printable(byte[] bytes) {
     return isPrintable(bytes) ? of(bytes) : "0x" + HexFormat.of().formatHex(bytes);

@@ -15,10 +15,15 @@ public final class FilePath implements ITypeConverter<Path> {
     try {
       return Path.of(text);
     } catch (InvalidPathException e) {
+      byte[] bytes = ExactText.bytes(text);
       throw new TypeConversionException(
-          "the JVM can't name "
-              + ExactText.printable(ExactText.bytes(text))
-              + " in this locale: set LC_ALL=C.UTF-8");
+          ExactText.isUtf8(text)
+              ? "the JVM can't name "
+                  + ExactText.printable(bytes)
+                  + " in this locale: set LC_ALL=C.UTF-8"
+              : "the JVM can't name "
+                  + ExactText.printable(bytes)
+                  + ", which is no UTF-8, in any locale: choose another name");
     }
   }
 }
