@@ -22,16 +22,21 @@ import java.lang.foreign.MemorySegment;
  *
  * <pre>
  *   step                                            durable once its drain returned
- *   1  record; flush it and both entries; drain       record whole, destination (0, 0), source (K, w), valid word 0
+ *   0  source l, which locks it
+ *   1  record; flush it and both entries; drain       record whole, destination (0, 0), source (K, l), valid word 0
  *   2  valid word; flush, drain                       the intent
  *   3  counter odd
- *   4  destination w, then K; flush, drain            destination (K, w)
+ *   4  destination l, then K; flush, drain            destination (K, l)
  *   5  source 0, then 0; flush, drain                 source (0, 0)
- *   6  counter even
- *   7  valid word 0; flush, drain                     no intent
+ *   6  destination w, which unlocks it; flush; counter even
+ *   7  valid word 0; flush, drain                     no intent, destination (K, w)
  * </pre>
  *
- * Invariants, and what recovery concludes from them:
+ * l is the locked w ({@link EntryLocks}); where there are no other writers it is w itself, and
+ * nothing is stored for it. With other writers a word of the source changes until step 0, and one
+ * of the destination from step 6 on.
+ *
+ * <p>Invariants, and what recovery concludes from them:
  *
  * <ol>
  *   <li>Valid word stored ⇒ record durable and whole, and the destination was durably (0, 0) (step
@@ -39,20 +44,23 @@ import java.lang.foreign.MemorySegment;
  *   <li>A word of the source or the destination entry changes only while the valid word is durable
  *       (2 drains before 4 stores; 5 drains before 7 stores). So no intent ⇒ the move has not begun
  *       or is complete.
- *   <li>Source word ≠ w ⇒ destination (K, w) durable (4 drains before 5 stores). So with an intent:
- *       source word 0 ⇒ only the source tag may be left, clear it; source word w ⇒ the destination
- *       may be anything, store it again. Both steps may be repeated any number of times with the
- *       same result.
+ *   <li>Source word 0 ⇒ destination (K, l) durable (4 drains before 5 stores). So with an intent:
+ *       source word 0 ⇒ only the source tag may be left, clear it, and unlock the destination if it
+ *       is locked; source word l or w ⇒ the destination may be anything, store it again. Both steps
+ *       may be repeated any number of times with the same result.
  *   <li>Between 2 and 7 only these steps store version words of the table (the table has one
- *       thread, and open() replays before it returns), and 7 drains before any later store. So an
- *       intent never meets an entry that was updated, reused or moved later, and a replay can't
- *       bring back an old version.
+ *       thread, other writers leave l alone, and open() replays before it returns), but that others
+ *       may replace w in the destination after 6; and 7 drains before any later store. So an intent
+ *       meets an entry that was updated, reused or moved later only beside a source that is durably
+ *       0, where a replay stores w over l alone. It can't bring back an old version. Without the
+ *       lock of the destination it could: the source might be l again after a power failure between
+ *       4 and 5.
  *   <li>Replay begins by flushing and draining the intent it read: after a process crash a valid
  *       word (or its clearing) may be seen and yet be lost by a power failure later, which would
  *       break 2 or 4.
  * </ol>
  *
- * <p>Emptying: steps 1 and 2, with one slot for both and a valid word of its own, then 5 and 7. The
+ * <p>Emptying: steps 0 to 2, with one slot for both and a valid word of its own, then 5 and 7. The
  * entry's word is 0 only once the intent is durable, and with the intent a crash at any time ends
  * in an empty entry. So a reader that saw the entry gone never sees it again, even if the word that
  * it saw was not durable yet.
@@ -62,12 +70,14 @@ final class Displacement {
   private final MemorySegment segment;
   private final StructureCounter counter;
   private final long buckets;
+  private final EntryLocks locks;
 
-  Displacement(PersistentMemory memory, StructureCounter counter, long buckets) {
+  Displacement(PersistentMemory memory, StructureCounter counter, long buckets, EntryLocks locks) {
     this.memory = memory;
     this.segment = memory.segment();
     this.counter = counter;
     this.buckets = buckets;
+    this.locks = locks;
   }
 
   /**
@@ -75,15 +85,19 @@ final class Displacement {
    *
    * <p>REQUIRES: source is in use and not pending; destination is (0, 0), its version word durably,
    * and in the neighbourhood of source's home bucket.
+   *
+   * @return false when the source is not in use or pending; then nothing is stored
    */
-  void move(long source, long destination) {
+  boolean move(long source, long destination) {
     long keyWord = keyWord(segment, source);
-    long versionWord = versionWord(segment, source);
-    assert isDecided(versionWord) : source + ": " + VersionWord.toString(versionWord);
     assert keyWord(segment, destination) == 0 && versionWord(segment, destination) == 0
         : "slot " + destination + " is not free";
     assert Intent.inNeighbourhood(destination, Entry.bucket(keyWord, buckets))
         : "slot " + destination + " is out of reach for " + hex(keyWord);
+    long versionWord = locks.lock(source);
+    if (versionWord == 0) {
+      return false;
+    }
     storeIntent(source, destination, keyWord, versionWord, TableLayout.MOVING);
     counter.beginMove();
     try {
@@ -99,19 +113,26 @@ final class Displacement {
     }
     counter.endMove();
     clearIntent();
+    return true;
   }
 
   /**
-   * Frees an entry, durably. No reader sees the entry free before that is sure to survive a crash.
+   * Frees an entry, durably, if it has a version word that is expected. No reader sees the entry
+   * free before that is sure to survive a crash.
    *
-   * <p>REQUIRES: the entry is in use and not pending.
+   * @param expected the word of an entry in use, not pending
+   * @return false when the entry has another word; then nothing is stored
    */
-  void empty(long slot) {
-    long versionWord = versionWord(segment, slot);
-    assert isDecided(versionWord) : slot + ": " + VersionWord.toString(versionWord);
-    storeIntent(slot, slot, keyWord(segment, slot), versionWord, TableLayout.EMPTYING);
+  boolean empty(long slot, long expected) {
+    assert expected != 0 && !VersionWord.pending(expected)
+        : slot + ": " + VersionWord.toString(expected);
+    if (!locks.lock(slot, expected)) {
+      return false;
+    }
+    storeIntent(slot, slot, keyWord(segment, slot), expected, TableLayout.EMPTYING);
     clearSource(slot);
     clearIntent();
+    return true;
   }
 
   /**
@@ -138,14 +159,10 @@ final class Displacement {
       carry(intent.source, intent.destination, intent.keyWord, intent.versionWord);
     } else {
       clearSourceTag(intent.source);
+      unlock(intent.destination, intent.versionWord);
     }
     counter.endMove();
     clearIntent();
-  }
-
-  /** Whether an entry with this word is in use and not pending. */
-  private static boolean isDecided(long versionWord) {
-    return versionWord != 0 && !VersionWord.pending(versionWord);
   }
 
   private void storeIntent(
@@ -167,14 +184,24 @@ final class Displacement {
 
   private void carry(long source, long destination, long keyWord, long versionWord) {
     assert isIntended() : "slot " + destination + " changes without an intent";
-    memory.putLongRelease(entryOffset(destination) + Entry.VERSION_WORD_OFFSET, versionWord);
+    long locked = locks.locked(versionWord);
+    memory.putLongRelease(entryOffset(destination) + Entry.VERSION_WORD_OFFSET, locked);
     memory.putLongRelease(entryOffset(destination) + Entry.KEY_WORD_OFFSET, keyWord);
     memory.flush(entryOffset(destination), Entry.BYTES);
     memory.drain();
-    assert keyWord(segment, destination) == keyWord
-            && versionWord(segment, destination) == versionWord
+    assert keyWord(segment, destination) == keyWord && versionWord(segment, destination) == locked
         : "slot " + source + " is cleared before slot " + destination + " holds its entry";
     clearSource(source);
+    unlock(destination, versionWord);
+  }
+
+  /** Ends the lock of an entry, if it is the lock of this word. */
+  private void unlock(long slot, long versionWord) {
+    long offset = entryOffset(slot) + Entry.VERSION_WORD_OFFSET;
+    if (VersionWord.isLocked(versionWord(segment, slot))) {
+      memory.putLongRelease(offset, versionWord);
+      memory.flush(offset, Long.BYTES);
+    }
   }
 
   private void clearSource(long source) {
@@ -261,14 +288,13 @@ final class Displacement {
       long destinationKey = TableLayout.keyWord(segment, destination);
       long destinationWord = TableLayout.versionWord(segment, destination);
       boolean sourcePossible =
-          (sourceKey == keyWord || sourceKey == 0)
-              && (sourceWord == versionWord || sourceWord == 0);
+          (sourceKey == keyWord || sourceKey == 0) && (isOfMove(sourceWord) || sourceWord == 0);
       boolean destinationPossible =
           emptying()
               || (sourceWord == 0
                   ? destinationKey == keyWord && destinationWord != 0
                   : (destinationKey == keyWord || destinationKey == 0)
-                      && (destinationWord == versionWord || destinationWord == 0));
+                      && (isOfMove(destinationWord) || destinationWord == 0));
       if (!sourcePossible || !destinationPossible) {
         throw new DamagedTableException(
             "slots do not fit the intent: source "
@@ -282,6 +308,13 @@ final class Displacement {
                 + ", "
                 + this);
       }
+    }
+
+    /** Whether a word is the intent's, locked or not. */
+    private boolean isOfMove(long word) {
+      return word == versionWord
+          || VersionWord.isLocked(word)
+              && VersionWord.newest(word) == VersionWord.newest(versionWord);
     }
 
     @Override

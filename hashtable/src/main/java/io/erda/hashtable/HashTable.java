@@ -8,8 +8,8 @@ import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
- * The hopscotch table as the server uses it. It is the only writer of its memory. See {@code
- * FORMAT.md}. One thread. Borrows its memory.
+ * The hopscotch table as the server uses it. It is the only writer of its memory, but for version
+ * words where {@link Writers} says so. See {@code FORMAT.md}. One thread. Borrows its memory.
  *
  * <p>The neighbourhood of bucket b is the contiguous entries [b, b + neighbourhood); the table is
  * padded, there is no wrap. A slot is the index of an entry. A key that is in the table lies in the
@@ -41,6 +41,7 @@ public final class HashTable {
 
   private final PersistentMemory memory;
   private final MemorySegment segment;
+  private final EntryLocks locks;
   private final Displacement displacement;
   private final long buckets;
   private final long slots;
@@ -60,10 +61,12 @@ public final class HashTable {
   @SuppressWarnings("unused")
   private long soonWords;
 
-  private HashTable(PersistentMemory memory, StructureCounter counter, long buckets) {
+  private HashTable(
+      PersistentMemory memory, StructureCounter counter, long buckets, Writers writers) {
     this.memory = memory;
     this.segment = memory.segment();
-    this.displacement = new Displacement(memory, counter, buckets);
+    this.locks = new EntryLocks(memory, writers);
+    this.displacement = new Displacement(memory, counter, buckets, locks);
     this.buckets = buckets;
     this.slots = TableLayout.slots(buckets);
   }
@@ -82,6 +85,14 @@ public final class HashTable {
    * crash during this call {@link #open} refuses the memory, which may be formatted again.
    */
   public static HashTable create(PersistentMemory memory, long buckets, StructureCounter counter) {
+    return create(memory, buckets, counter, Writers.ALONE);
+  }
+
+  /**
+   * As {@link #create(PersistentMemory, long, StructureCounter)}, with other writers or without.
+   */
+  public static HashTable create(
+      PersistentMemory memory, long buckets, StructureCounter counter, Writers writers) {
     if (memory.segment().byteSize() < bytesFor(buckets)) {
       throw new IllegalArgumentException(
           buckets
@@ -93,7 +104,7 @@ public final class HashTable {
     TableLayout.putHeader(memory, buckets);
     memory.flush(0, TableLayout.HEADER_BYTES);
     memory.drain();
-    HashTable table = new HashTable(memory, counter, buckets);
+    HashTable table = new HashTable(memory, counter, buckets, writers);
     table.counted = table.slots;
     return table;
   }
@@ -107,7 +118,16 @@ public final class HashTable {
    *     writes; the message has the values, and nothing is stored
    */
   public static HashTable open(PersistentMemory memory, StructureCounter counter) {
-    HashTable table = new HashTable(memory, counter, TableLayout.checkedBuckets(memory.segment()));
+    return open(memory, counter, Writers.ALONE);
+  }
+
+  /**
+   * As {@link #open(PersistentMemory, StructureCounter)}, with other writers or without. REQUIRES:
+   * the writers of an earlier server have ended, or can't change a word any more.
+   */
+  public static HashTable open(PersistentMemory memory, StructureCounter counter, Writers writers) {
+    HashTable table =
+        new HashTable(memory, counter, TableLayout.checkedBuckets(memory.segment()), writers);
     table.displacement.recover();
     return table;
   }
@@ -303,11 +323,7 @@ public final class HashTable {
           "a version word of 0 would free the entry, and only a resizing moves it: "
               + VersionWord.toString(next));
     }
-    if (!holds(slot, keyWord, expected)) {
-      return false;
-    }
-    putVersionWord(slot, next);
-    return true;
+    return replace(slot, keyWord, expected, next);
   }
 
   /**
@@ -337,7 +353,8 @@ public final class HashTable {
     while (free - home >= Neighbourhood.ENTRIES) {
       long source = movable(free);
       assert source != NONE : "slot " + free + " was to lead to bucket " + home;
-      displacement.move(source, free);
+      boolean moved = displacement.move(source, free);
+      assert moved : "slot " + source + " was decided, and is not now";
       countOccupied(free);
       countFreed(source);
       free = source;
@@ -413,10 +430,10 @@ public final class HashTable {
    * @return false when the entry holds other words or is pending; then nothing is stored
    */
   public boolean empty(long slot, long keyWord, long expected) {
-    if (VersionWord.pending(expected) || !holds(slot, keyWord, expected)) {
+    if (VersionWord.pending(expected) || !replace(slot, keyWord, expected, 0)) {
       return false;
     }
-    free(slot);
+    clearFreed(slot);
     return true;
   }
 
@@ -431,8 +448,7 @@ public final class HashTable {
   public int empty(long[] at, long[] keyWords, long[] expected, int count) {
     int emptied = 0;
     for (int i = 0; i < count; i++) {
-      if (!VersionWord.pending(expected[i]) && holds(at[i], keyWords[i], expected[i])) {
-        putVersionWord(at[i], 0);
+      if (!VersionWord.pending(expected[i]) && replace(at[i], keyWords[i], expected[i], 0)) {
         at[emptied++] = at[i];
       }
     }
@@ -454,10 +470,11 @@ public final class HashTable {
    * @return false when the entry holds other words or is pending; then nothing is stored
    */
   public boolean remove(long slot, long keyWord, long expected) {
-    if (VersionWord.pending(expected) || !holds(slot, keyWord, expected)) {
+    if (VersionWord.pending(expected)
+        || !holds(slot, keyWord, expected)
+        || !displacement.empty(slot, expected)) {
       return false;
     }
-    displacement.empty(slot);
     countFreed(slot);
     return true;
   }
@@ -472,13 +489,11 @@ public final class HashTable {
    */
   public boolean rollback(long slot, long keyWord, long expected) {
     long next = VersionWord.rollback(expected);
-    if (!holds(slot, keyWord, expected)) {
+    if (!replace(slot, keyWord, expected, next)) {
       return false;
     }
     if (next == 0) {
-      free(slot);
-    } else {
-      putVersionWord(slot, next);
+      clearFreed(slot);
     }
     return true;
   }
@@ -492,6 +507,17 @@ public final class HashTable {
 
   PersistentMemory memory() {
     return memory;
+  }
+
+  EntryLocks locks() {
+    return locks;
+  }
+
+  /** Stores the word over the lock of an entry that stays here, and flushes it. */
+  void unlock(long slot, long word) {
+    if (versionWord(slot) != word) {
+      putVersionWord(slot, word);
+    }
   }
 
   /**
@@ -548,9 +574,13 @@ public final class HashTable {
     countOccupied(slot);
   }
 
-  /** Marks an entry as moved and flushes the mark. REQUIRES: its copy is durable. */
-  void markMoved(long slot) {
-    assert inUse(versionWord(slot)) && !VersionWord.pending(versionWord(slot))
+  /**
+   * Marks an entry as moved and flushes the mark. REQUIRES: its copy is durable, and it is locked.
+   *
+   * @param word the word that the entry had before it was locked
+   */
+  void markMoved(long slot, long word) {
+    assert versionWord(slot) == locks.locked(word)
         : slot + ": " + VersionWord.toString(versionWord(slot));
     putVersionWord(slot, VersionWord.MOVED);
     countFreed(slot);
@@ -585,8 +615,10 @@ public final class HashTable {
   }
 
   /**
-   * Frees every entry with these two words, and flushes every other slot with the key word, because
-   * a process that died may have freed it without a drain. The caller drains.
+   * Frees every entry with this key word and the newest version of this word, and flushes every
+   * other slot with the key word, because a process that died may have freed it without a drain.
+   * The caller drains. The older version may differ, because an original that was locked has
+   * forgotten it.
    */
   void removeCopies(long keyWord, long versionWord) {
     long home = Entry.bucket(keyWord, buckets);
@@ -594,8 +626,10 @@ public final class HashTable {
       if (TableLayout.keyWord(segment, slot) != keyWord) {
         continue;
       }
-      if (TableLayout.versionWord(segment, slot) == versionWord) {
-        free(slot);
+      long word = TableLayout.versionWord(segment, slot);
+      if (inUse(word) && VersionWord.newest(word) == VersionWord.newest(versionWord)) {
+        putVersionWord(slot, 0);
+        clearFreed(slot);
       } else {
         memory.flush(entryOffset(slot), Entry.BYTES);
       }
@@ -613,6 +647,17 @@ public final class HashTable {
     return versionWord(slot) == versionWord && keyWord(slot) == keyWord;
   }
 
+  /**
+   * Stores and flushes a word over the one that is expected. Returns false when others are there.
+   */
+  private boolean replace(long slot, long keyWord, long expected, long next) {
+    if (!holds(slot, keyWord, expected) || !locks.replace(slot, expected, next)) {
+      return false;
+    }
+    memory.flush(entryOffset(slot) + Entry.VERSION_WORD_OFFSET, Long.BYTES);
+    return true;
+  }
+
   /** Whether a slot with this word holds an entry of this table. */
   private static boolean inUse(long versionWord) {
     return versionWord != 0 && versionWord != VersionWord.MOVED;
@@ -625,12 +670,12 @@ public final class HashTable {
   }
 
   /**
-   * Makes those slots durably free that may only seem to be free. {@link #free} drains between the
-   * stores of the version word and the key word. So only in a free slot with a left key word can
-   * the emptied version word be not durable: a process crashed between the stores, and its store is
-   * never drained. After a power failure the old version word could be beside the slot's next key
-   * word, or this key's old entry could exist together with the new one in another slot of the
-   * neighbourhood.
+   * Makes those slots durably free that may only seem to be free. {@link #clearFreed} drains
+   * between the stores of the version word and the key word. So only in a free slot with a left key
+   * word can the emptied version word be not durable: a process crashed between the stores, and its
+   * store is never drained. After a power failure the old version word could be beside the slot's
+   * next key word, or this key's old entry could exist together with the new one in another slot of
+   * the neighbourhood.
    */
   private void clearLeftKeyWords(long home) {
     for (long slot = home; slot < home + Neighbourhood.ENTRIES; slot++) {
@@ -666,11 +711,11 @@ public final class HashTable {
   }
 
   /**
-   * Empties the version word durably before the key word, for the same reason as in {@link #fill}.
+   * Clears the key word of an entry whose version word became 0. The version word is durably 0
+   * before, for the same reason as in {@link #fill}.
    */
-  private void free(long slot) {
-    assert inUse(versionWord(slot)) : slot + ": " + VersionWord.toString(versionWord(slot));
-    putVersionWord(slot, 0);
+  private void clearFreed(long slot) {
+    assert versionWord(slot) == 0 : slot + ": " + VersionWord.toString(versionWord(slot));
     memory.drain();
     putKeyWord(slot, 0);
     countFreed(slot);

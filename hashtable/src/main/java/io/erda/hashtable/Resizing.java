@@ -21,25 +21,30 @@ import java.util.Arrays;
  *
  * <pre>
  *   step                                                                    durable once its drain returned
- *   1  old: stretch word; flush it and the entries of the stretch; drain     the stretch, every (K, w) in it
+ *   0  old: l over each w, which locks it
+ *   1  old: stretch word; flush it and the entries of the stretch; drain     the stretch, every (K, l) in it
  *   2  new: K of each into a free slot; flush, drain                         new (K, 0)
  *   3  new: w of each; flush, drain                                          new (K, w)
- *   4  old: MOVED over each w; flush, drain                                  old (K, MOVED)
+ *   4  old: MOVED over each l; flush, drain                                  old (K, MOVED)
  * </pre>
  *
- * Invariants, and what recovery concludes from them:
+ * l is the locked w ({@link EntryLocks}); where there are no other writers it is w itself, and
+ * nothing is stored for it. Other writers change nothing of the new table while entries are moved
+ * into it, and of the old one only entries that are not locked.
+ *
+ * <p>Invariants, and what recovery concludes from them:
  *
  * <ol>
  *   <li>Between 1 and 4 nothing else is stored in either table (the tables have one thread; {@link
  *       #open} repairs before it returns), except that displacements in the new table move entries,
- *       and copies too. So a copy whose original is not MOVED has the original's words, and lies in
- *       its key's neighbourhood.
+ *       and copies too. So a copy whose original is not MOVED has the original's key word and
+ *       newest version, and lies in its key's neighbourhood.
  *   <li>4 stores only what 3 made durable, and no entry of the new table changes before 4 is
  *       durable. So original MOVED ⇒ the copy is durable and counts; original not MOVED ⇒ the copy,
  *       if any, is superfluous and unchanged: free it.
  *   <li>The next stretch word is stored after 4 drained. So only entries of the stretch in the word
  *       can be in both tables. The stretch word stays when the stretch is done; in a done stretch
- *       every version word is 0, MOVED or pending.
+ *       every version word is 0, MOVED or pending, or has had no room in the new table.
  *   <li>Repair begins by flushing and draining the stretch, and ends by draining the new table,
  *       because after a process crash a MOVED, or a freed copy, may be visible and still be lost by
  *       a later power failure. Repair leaves the stretch word; a second repair finds nothing to do.
@@ -67,6 +72,9 @@ public final class Resizing {
   private final HashTable to;
   private final long[] slots = new long[STRETCH_MAX];
   private final long[] targets = new long[STRETCH_MAX];
+
+  /** The words of the entries before they were locked. */
+  private final long[] words = new long[STRETCH_MAX];
 
   private long cursor;
 
@@ -251,11 +259,13 @@ public final class Resizing {
     copy(count);
     for (int i = 0; i < count; i++) {
       if (targets[i] == HashTable.NONE) {
+        from.unlock(slots[i], words[i]);
         left++;
         metNoRoom = true;
       } else {
-        assert isCopied(slots[i]) : "slot " + slots[i] + " is marked before its entry is copied";
-        from.markMoved(slots[i]);
+        assert isCopied(slots[i], words[i])
+            : "slot " + slots[i] + " is marked before its entry is copied";
+        from.markMoved(slots[i], words[i]);
         moved++;
       }
     }
@@ -266,8 +276,7 @@ public final class Resizing {
    * Whether the entry in a slot has a copy in the new table. The copy may have been displaced since
    * it was made, so it is searched.
    */
-  private boolean isCopied(long slot) {
-    long word = from.versionWord(slot);
+  private boolean isCopied(long slot, long word) {
     return to.find(from.keyWord(slot), (_, copy) -> copy == word) != HashTable.NONE;
   }
 
@@ -276,22 +285,22 @@ public final class Resizing {
     from.memory().flush(entryOffset(stretch.first()), (long) stretch.slots() * Entry.BYTES);
   }
 
-  /** Collects the slots of the stretch whose entries can be moved. */
+  /** Collects the slots of the stretch whose entries can be moved, and locks these. */
   private int collect(Stretch stretch, EntryVisitor pending) {
     int[] count = new int[1];
     from.forEach(
         stretch.first(),
         stretch.end(),
         (slot, keyWord, versionWord) -> {
-          long word = versionWord;
-          if (VersionWord.pending(word)) {
-            pending.entry(slot, keyWord, word);
-            word = from.versionWord(slot);
+          if (VersionWord.pending(versionWord)) {
+            pending.entry(slot, keyWord, versionWord);
           }
-          if (VersionWord.pending(word) || (word != 0 && !from.isInPlace(slot))) {
+          long word = from.isInPlace(slot) ? from.locks().lock(slot) : 0;
+          if (word != 0) {
+            slots[count[0]] = slot;
+            words[count[0]++] = word;
+          } else if (from.versionWord(slot) != 0) {
             left++;
-          } else if (word != 0) {
-            slots[count[0]++] = slot;
           }
         });
     return count[0];
@@ -307,7 +316,7 @@ public final class Resizing {
       if (targets[i] == HashTable.NONE) {
         fillStaged(unfilled, i);
         unfilled = i + 1;
-        targets[i] = to.insert(keyWord, from.versionWord(slots[i]));
+        targets[i] = to.insert(keyWord, words[i]);
       }
     }
     fillStaged(unfilled, count);
@@ -320,7 +329,7 @@ public final class Resizing {
     }
     to.drain();
     for (int i = begin; i < end; i++) {
-      to.fillStaged(targets[i], from.versionWord(slots[i]));
+      to.fillStaged(targets[i], words[i]);
     }
   }
 }

@@ -130,6 +130,21 @@ public final class VersionWord {
     return word < 0 ? withOffset0(word, offset) : withOffset1(word, offset);
   }
 
+  /**
+   * Returns the word of an entry that is locked: pending, and both offsets are the newest version.
+   *
+   * <p>REQUIRES: {@code word} is not pending and has a newest version.
+   */
+  public static long locked(long word) {
+    assert !pending(word) && newest(word) != NONE : toString(word);
+    return withOlder(word, newest(word)) | PENDING;
+  }
+
+  /** Whether the word is that of a locked entry. */
+  public static boolean isLocked(long word) {
+    return pending(word) && newest(word) != NONE && newest(word) == older(word);
+  }
+
   /** Returns a description of the word for messages. */
   public static String toString(long word) {
     if (word == 0 || word == MOVED) {

@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.LongUnaryOperator;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 import java.util.stream.LongStream;
@@ -29,6 +29,7 @@ final class CrashExplorer {
   private UnaryOperator<PersistentMemory> scriptDefect = memory -> memory;
   private UnaryOperator<PersistentMemory> recoveryDefect = memory -> memory;
   private final Set<Long> recovered = new HashSet<>();
+  private long otherWriter;
   private long cases;
 
   CrashExplorer(long buckets, long seed, Consumer<Driver> setup, Consumer<Driver> script) {
@@ -47,6 +48,12 @@ final class CrashExplorer {
   /** Puts something between the table and its memory while the first recovery runs. */
   CrashExplorer recoveryDefect(UnaryOperator<PersistentMemory> defect) {
     recoveryDefect = defect;
+    return this;
+  }
+
+  /** Lets another writer replace words while the script runs. */
+  CrashExplorer besideAnotherWriter(long ofSeed) {
+    otherWriter = ofSeed;
     return this;
   }
 
@@ -82,7 +89,11 @@ final class CrashExplorer {
     memory.crashBefore(event);
     Driver driver = new Driver(memory, new TreeMap<>(start.oracle), null);
     runs(() -> {
-      driver.table = Driver.open(memory, scriptDefect, buckets);
+      if (otherWriter == 0) {
+        driver.table = Driver.open(memory, scriptDefect, buckets);
+      } else {
+        driver.openBesideAnotherWriter(new SplittableRandom(otherWriter), scriptDefect, buckets);
+      }
       script.accept(driver);
     });
     return driver;
@@ -217,11 +228,14 @@ final class CrashExplorer {
    * A table and what it must hold: for each key word the version words it may have, 0 for absent;
    * more than one while undecided.
    */
-  static final class Driver {
+  static final class Driver implements OtherWriter.Listener {
     final CrashMemory memory;
     final Map<Long, long[]> oracle;
     private HashTable table;
     private int offset;
+
+    /** How often another writer has replaced the word of each key. */
+    private final Map<Long, Integer> replaced = new TreeMap<>();
 
     /** The key that is being removed, or 0. */
     private long removing;
@@ -242,6 +256,39 @@ final class CrashExplorer {
       return HashTable.open(defect.apply(memory), new WordCounter(memory, buckets));
     }
 
+    private void openBesideAnotherWriter(
+        RandomGenerator random, UnaryOperator<PersistentMemory> defect, long buckets) {
+      OtherWriter other = new OtherWriter(defect.apply(memory), memory.another(0), random, this);
+      table = HashTable.open(other, new WordCounter(memory, buckets), Writers.SHARED);
+      other.begin();
+    }
+
+    @Override
+    public int newVersion() {
+      return ++offset;
+    }
+
+    @Override
+    public void replaced(long key, long next, boolean durable) {
+      if (durable) {
+        oracle.put(key, new long[] {next});
+      } else {
+        undecided(key, next);
+      }
+      replaced.merge(key, 1, Integer::sum);
+    }
+
+    private int replacements(long key) {
+      return replaced.getOrDefault(key, 0);
+    }
+
+    /** Notes what the words of a key may be, unless another writer has replaced them since. */
+    private void decided(long key, int replacements, long... words) {
+      if (replacements(key) == replacements) {
+        oracle.put(key, words);
+      }
+    }
+
     /** A key word of a home bucket, different for every {@code number}. */
     long key(long home, int number) {
       return (long) (number + 1) << 32 | home;
@@ -260,9 +307,10 @@ final class CrashExplorer {
       long word = VersionWord.first(++offset, pending);
       long[] before = oracle.getOrDefault(key, new long[] {0});
       undecided(key, word);
+      int replacements = replacements(key);
       boolean inserted = table.insert(key, word) != HashTable.NONE;
       table.drain();
-      oracle.put(key, inserted ? new long[] {word} : before);
+      decided(key, replacements, inserted ? new long[] {word} : before);
     }
 
     /**
@@ -278,9 +326,11 @@ final class CrashExplorer {
       table.drain();
       between.run();
       long[] words = new long[wanted];
+      int[] replacements = new int[wanted];
       for (int i = 0; i < wanted; i++) {
         words[i] = VersionWord.first(++offset, i % 2 == 0);
         undecided(keys[i], words[i]);
+        replacements[i] = replacements(keys[i]);
         if (slots[i] == HashTable.NONE || !table.insertStaged(slots[i], keys[i], words[i])) {
           Check.that(table.insert(keys[i], words[i]) != HashTable.NONE, "there is room");
         }
@@ -292,48 +342,47 @@ final class CrashExplorer {
       }
       table.drain();
       for (int i = 0; i < wanted; i++) {
-        oracle.put(keys[i], new long[] {words[i]});
+        decided(keys[i], replacements[i], words[i]);
       }
     }
 
     /** Stores an update's word and drains. */
     void update(long key, boolean pending) {
-      long slot = slot(key);
-      long word = table.versionWord(slot);
-      long next = VersionWord.update(word, ++offset, pending);
-      store(key, next, () -> table.storeWord(slot, key, word, next));
+      change(
+          key,
+          word -> VersionWord.update(word, ++offset, pending),
+          (slot, word, next) -> table.storeWord(slot, key, word, next));
     }
 
+    /** Commits, or ends a lock that a crash has left. */
     void commit(long key) {
-      long slot = slot(key);
-      long word = table.versionWord(slot);
-      store(
-          key,
-          VersionWord.commit(word),
-          () -> table.storeWord(slot, key, word, VersionWord.commit(word)));
+      if (VersionWord.isLocked(table.versionWord(slot(key)))) {
+        rollback(key);
+        return;
+      }
+      change(
+          key, VersionWord::commit, (slot, word, next) -> table.storeWord(slot, key, word, next));
     }
 
     void rollback(long key) {
-      long slot = slot(key);
-      long word = table.versionWord(slot);
-      store(key, VersionWord.rollback(word), () -> table.rollback(slot, key, word));
+      change(key, VersionWord::rollback, (slot, word, _) -> table.rollback(slot, key, word));
     }
 
     void empty(long key) {
-      long slot = slot(key);
-      long word = table.versionWord(slot);
-      store(key, 0, () -> table.empty(slot, key, word));
+      change(key, _ -> 0, (slot, word, _) -> table.empty(slot, key, word));
     }
 
     /** Removes a key. A reader that finds it absent must be able to rely on that. */
     void remove(long key) {
-      long slot = slot(key);
-      long word = table.versionWord(slot);
-      undecided(key, 0);
-      removing = key;
-      Check.that(table.remove(slot, key, word), "removal was refused");
-      removing = 0;
-      oracle.put(key, new long[] {0});
+      change(
+          key,
+          _ -> 0,
+          (slot, word, _) -> {
+            removing = key;
+            boolean removed = table.remove(slot, key, word);
+            removing = 0;
+            return removed;
+          });
     }
 
     boolean isThere(long key) {
@@ -379,12 +428,28 @@ final class CrashExplorer {
       }
     }
 
-    private void store(long key, long next, BooleanSupplier step) {
-      undecided(key, next);
-      Check.that(
-          step.getAsBoolean(), "a step on key word " + Long.toHexString(key) + " was refused");
+    /** A step that may change an entry. */
+    private interface Change {
+      /** Returns whether the entry had the word, and has the next one now. */
+      boolean isDone(long slot, long word, long next);
+    }
+
+    /** Changes a key's word and drains. Another writer may come in between, again and again. */
+    private void change(long key, LongUnaryOperator successor, Change change) {
+      long next;
+      int replacements;
+      boolean done;
+      do {
+        long slot = slot(key);
+        replacements = replacements(key);
+        long word = table.versionWord(slot);
+        next = successor.applyAsLong(word);
+        undecided(key, next);
+        done = change.isDone(slot, word, next);
+      } while (!done && replacements(key) > replacements);
+      Check.that(done, "a step on key word " + Long.toHexString(key) + " was refused");
       table.drain();
-      oracle.put(key, new long[] {next});
+      decided(key, replacements, next);
     }
 
     /**
@@ -440,11 +505,16 @@ final class CrashExplorer {
                   oracle.containsKey(key), "key word " + Long.toHexString(key) + " from nowhere"));
     }
 
+    /** Whether a word is that of a lock that a crash has left, of an entry with another word. */
+    static boolean isLeftLock(long word, long of) {
+      return VersionWord.isLocked(word) && VersionWord.newest(word) == VersionWord.newest(of);
+    }
+
     private void checkKey(long key, long[] allowed, int entries) {
       long slot = table.find(key, (s, w) -> true);
       long word = slot == HashTable.NONE ? 0 : table.versionWord(slot);
       Check.that(
-          Arrays.stream(allowed).anyMatch(w -> w == word),
+          Arrays.stream(allowed).anyMatch(w -> w == word || isLeftLock(word, w)),
           "key word "
               + Long.toHexString(key)
               + " has "

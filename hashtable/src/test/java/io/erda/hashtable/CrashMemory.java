@@ -141,12 +141,47 @@ final class CrashMemory implements PersistentMemory {
       throw new IllegalArgumentException("not 8-aligned: " + offset);
     }
     event();
-    int word = (int) (offset >>> 3);
+    store((int) (offset >>> 3), value);
+  }
+
+  /** {@inheritDoc} It is one event, whether it stores or not. */
+  @Override
+  public boolean compareAndSetLong(long offset, long expected, long value) {
+    if ((offset & 7) != 0) {
+      throw new IllegalArgumentException("not 8-aligned: " + offset);
+    }
+    event();
+    boolean stores = seen[(int) (offset >>> 3)] == expected;
+    if (stores) {
+      store((int) (offset >>> 3), value);
+    }
+    return stores;
+  }
+
+  private void store(int word, long value) {
     seen[word] = value;
     Undrained before = undrained.getOrDefault(word, new Undrained(List.of(), 0));
     List<Long> values = new ArrayList<>(before.values);
     values.add(value);
     undrained.put(word, new Undrained(List.copyOf(values), before.flushed));
+  }
+
+  /** A store by another thread or process than the one that crashes. */
+  interface Another {
+    /** Stores a word, durably or not. It is no event. */
+    void store(long offset, long value, boolean durable);
+  }
+
+  /** Returns the stores of others to the bytes from {@code base} on. */
+  Another another(long base) {
+    return (offset, value, durable) -> {
+      int word = (int) (base + offset >>> 3);
+      store(word, value);
+      if (durable) {
+        this.durable[word] = value;
+        undrained.remove(word);
+      }
+    };
   }
 
   @Override
@@ -228,6 +263,11 @@ final class CrashMemory implements PersistentMemory {
     @Override
     public void putLongRelease(long offset, long value) {
       CrashMemory.this.putLongRelease(base + offset, value);
+    }
+
+    @Override
+    public boolean compareAndSetLong(long offset, long expected, long value) {
+      return CrashMemory.this.compareAndSetLong(base + offset, expected, value);
     }
 
     @Override

@@ -43,6 +43,13 @@ final class PlainMemory implements PersistentMemory {
   }
 
   @Override
+  public boolean compareAndSetLong(long offset, long expected, long value) {
+    boolean stored = WORD.compareAndSet(segment, offset, expected, value);
+    stores += stored ? 1 : 0;
+    return stored;
+  }
+
+  @Override
   public void flush(long offset, long length) {}
 
   @Override

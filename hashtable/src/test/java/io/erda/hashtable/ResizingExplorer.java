@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.LongUnaryOperator;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 import java.util.stream.LongStream;
@@ -32,6 +32,7 @@ final class ResizingExplorer {
   private UnaryOperator<PersistentMemory> newDefect = memory -> memory;
   private boolean defectInRecovery;
   private final Set<Long> recovered = new HashSet<>();
+  private long otherWriter;
   private long cases;
 
   ResizingExplorer(
@@ -58,6 +59,12 @@ final class ResizingExplorer {
   /** Puts something there while the first recovery runs, instead. */
   ResizingExplorer inRecovery() {
     defectInRecovery = true;
+    return this;
+  }
+
+  /** Lets another writer replace words of the old table while the script runs. */
+  ResizingExplorer besideAnotherWriter(long ofSeed) {
+    otherWriter = ofSeed;
     return this;
   }
 
@@ -92,7 +99,9 @@ final class ResizingExplorer {
         new Driver(start.memory.copy(), oldBuckets, newBuckets, new TreeMap<>(start.oracle));
     driver.memory.crashBefore(event);
     runs(() -> {
-      if (defectInRecovery) {
+      if (otherWriter != 0) {
+        driver.openBesideAnotherWriter(new SplittableRandom(otherWriter));
+      } else if (defectInRecovery) {
         driver.open();
       } else {
         driver.open(oldDefect, newDefect);
@@ -187,7 +196,7 @@ final class ResizingExplorer {
    * Two tables and what they must hold together: for each key word the version words it may have, 0
    * for absent; more than one while undecided.
    */
-  static final class Driver {
+  static final class Driver implements OtherWriter.Listener {
     final CrashMemory memory;
     final Map<Long, long[]> oracle;
     private final long oldBuckets;
@@ -196,6 +205,11 @@ final class ResizingExplorer {
     private HashTable to;
     private Resizing resizing;
     private int offset;
+
+    /** How often another writer has replaced the word of each key. */
+    private final Map<Long, Integer> replaced = new TreeMap<>();
+
+    private OtherWriter other;
 
     Driver(CrashMemory memory, long oldBuckets, long newBuckets, Map<Long, long[]> oracle) {
       this.memory = memory;
@@ -248,6 +262,34 @@ final class ResizingExplorer {
       resizing = Resizing.open(from, to);
     }
 
+    private void openBesideAnotherWriter(RandomGenerator random) {
+      StructureCounter counter = new CrashExplorer.NoCounter();
+      other = new OtherWriter(ofOld(), memory.another(SUPERBLOCK_BYTES), random, this);
+      from = HashTable.open(other, counter, Writers.SHARED);
+      to = HashTable.open(ofNew(), counter, Writers.SHARED);
+      resizing = Resizing.open(from, to);
+      other.begin();
+    }
+
+    @Override
+    public int newVersion() {
+      return ++offset;
+    }
+
+    @Override
+    public void replaced(long key, long next, boolean durable) {
+      if (durable) {
+        oracle.put(key, new long[] {next});
+      } else {
+        undecided(key, next);
+      }
+      replaced.merge(key, 1, Integer::sum);
+    }
+
+    private int replacements(long key) {
+      return replaced.getOrDefault(key, 0);
+    }
+
     /** A table that was resized has become the one that it is resized into. */
     private void swap() {
       HashTable larger = from;
@@ -297,26 +339,28 @@ final class ResizingExplorer {
     }
 
     void update(long key, boolean pending) {
-      HashTable table = tableOf(key);
-      long slot = slot(table, key);
-      long word = table.versionWord(slot);
-      long next = VersionWord.update(word, ++offset, pending);
-      store(table, key, next, () -> table.storeWord(slot, key, word, next));
+      change(
+          key,
+          word -> VersionWord.update(word, ++offset, pending),
+          (table, slot, word, next) -> table.storeWord(slot, key, word, next));
     }
 
+    /** Commits, or ends a lock that a crash has left. */
     void commit(long key) {
-      HashTable table = tableOf(key);
-      long slot = slot(table, key);
-      long word = table.versionWord(slot);
-      long next = VersionWord.commit(word);
-      store(table, key, next, () -> table.storeWord(slot, key, word, next));
+      HashTable in = tableOf(key);
+      if (VersionWord.isLocked(in.versionWord(slot(in, key)))) {
+        change(
+            key, VersionWord::rollback, (table, slot, word, _) -> table.rollback(slot, key, word));
+        return;
+      }
+      change(
+          key,
+          VersionWord::commit,
+          (table, slot, word, next) -> table.storeWord(slot, key, word, next));
     }
 
     void empty(long key) {
-      HashTable table = tableOf(key);
-      long slot = slot(table, key);
-      long word = table.versionWord(slot);
-      store(table, key, 0, () -> table.empty(slot, key, word));
+      change(key, _ -> 0, (table, slot, word, _) -> table.empty(slot, key, word));
     }
 
     /** The next step in the life of some key. */
@@ -340,11 +384,31 @@ final class ResizingExplorer {
       resizing.doWork(slots, (slot, key, word) -> {});
     }
 
-    private void store(HashTable table, long key, long next, BooleanSupplier step) {
-      undecided(key, next);
-      that(step.getAsBoolean(), "a step on key word " + Long.toHexString(key) + " was refused");
+    /** A step that may change an entry. */
+    private interface Change {
+      /** Returns whether the entry had the word, and has the next one now. */
+      boolean isDone(HashTable table, long slot, long word, long next);
+    }
+
+    /** Changes a key's word and drains. Another writer may come in between, again and again. */
+    private void change(long key, LongUnaryOperator successor, Change change) {
+      HashTable table = tableOf(key);
+      long next;
+      int replacements;
+      boolean done;
+      do {
+        long slot = slot(table, key);
+        replacements = replacements(key);
+        long word = table.versionWord(slot);
+        next = successor.applyAsLong(word);
+        undecided(key, next);
+        done = change.isDone(table, slot, word, next);
+      } while (!done && replacements(key) > replacements);
+      that(done, "a step on key word " + Long.toHexString(key) + " was refused");
       table.drain();
-      oracle.put(key, new long[] {next});
+      if (replacements(key) == replacements) {
+        oracle.put(key, new long[] {next});
+      }
     }
 
     private void undecided(long key, long next) {
@@ -417,8 +481,12 @@ final class ResizingExplorer {
         resizing.doWork(
             16,
             (slot, key, word) -> {
-              from.storeWord(slot, key, word, VersionWord.commit(word));
-              oracle.put(key, new long[] {VersionWord.commit(word)});
+              boolean locked = VersionWord.isLocked(word);
+              long next = locked ? VersionWord.rollback(word) : VersionWord.commit(word);
+              that(
+                  locked ? from.rollback(slot, key, word) : from.storeWord(slot, key, word, next),
+                  "an entry that nobody else decides changed");
+              oracle.put(key, new long[] {next});
             });
       }
       that(resizing.done(), "the resizing does not end");
@@ -450,7 +518,8 @@ final class ResizingExplorer {
     private void checkKey(long key, long[] allowed, int entries) {
       long word = present(key) ? tableOf(key).versionWord(slot(tableOf(key), key)) : 0;
       that(
-          Arrays.stream(allowed).anyMatch(w -> w == word),
+          Arrays.stream(allowed)
+              .anyMatch(w -> w == word || CrashExplorer.Driver.isLeftLock(word, w)),
           "key word "
               + Long.toHexString(key)
               + " has "

@@ -36,7 +36,9 @@ public class MoveStress {
 
   private final long at = POOL.take();
   private final MemorySegment table = POOL.memory().segment().asSlice(at, TABLE_BYTES);
-  private final Displacement displacement = new Displacement(new Part(), new Counter(), BUCKETS);
+  private final Part part = new Part();
+  private final Displacement displacement =
+      new Displacement(part, new Counter(), BUCKETS, new EntryLocks(part, Writers.SHARED));
 
   public MoveStress() {
     table.set(ValueLayout.JAVA_LONG, TableLayout.entryOffset(FROM), KEY);
@@ -96,6 +98,11 @@ public class MoveStress {
     @Override
     public void putLongRelease(long offset, long value) {
       POOL.memory().putLongRelease(at + offset, value);
+    }
+
+    @Override
+    public boolean compareAndSetLong(long offset, long expected, long value) {
+      return POOL.memory().compareAndSetLong(at + offset, expected, value);
     }
 
     @Override

@@ -311,6 +311,11 @@ final class CrashDirectory implements MemoryDirectory {
     }
 
     @Override
+    public boolean compareAndSetLong(long offset, long expected, long value) {
+      throw new AssertionError("a log's words have one writer");
+    }
+
+    @Override
     public void flush(long offset, long length) {
       step();
       undrained.forEach((word, values) -> {

@@ -37,6 +37,16 @@ public final class CountedMemory extends ForwardingMemory {
     super.putLongRelease(offset, value);
   }
 
+  /** {@inheritDoc} Only a store that was made is counted. */
+  @Override
+  public boolean compareAndSetLong(long offset, long expected, long value) {
+    boolean stored = super.compareAndSetLong(offset, expected, value);
+    if (stored) {
+      counter.storeLong(expected, value);
+    }
+    return stored;
+  }
+
   @Override
   public void flush(long offset, long length) {
     super.flush(offset, length);

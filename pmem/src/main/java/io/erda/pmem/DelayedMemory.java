@@ -41,6 +41,15 @@ public final class DelayedMemory extends ForwardingMemory {
   }
 
   @Override
+  public boolean compareAndSetLong(long offset, long expected, long value) {
+    boolean stored = super.compareAndSetLong(offset, expected, value);
+    if (stored) {
+      spin(delay.perStoreNs());
+    }
+    return stored;
+  }
+
+  @Override
   public void flush(long offset, long length) {
     super.flush(offset, length);
     lines.getAndAdd(MemoryStatistics.lines(offset, length));

@@ -31,6 +31,11 @@ public abstract class ForwardingMemory implements PersistentMemory {
   }
 
   @Override
+  public boolean compareAndSetLong(long offset, long expected, long value) {
+    return memory.compareAndSetLong(offset, expected, value);
+  }
+
+  @Override
   public void flush(long offset, long length) {
     memory.flush(offset, length);
   }

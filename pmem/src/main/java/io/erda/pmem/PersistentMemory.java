@@ -5,12 +5,13 @@ import java.lang.foreign.MemorySegment;
 /**
  * A contiguous range of persistent memory.
  *
- * <p>Loads go straight to {@link #segment()}. Every store goes through {@link #put} or {@link
- * #putLongRelease}: an implementation may count, delay or lose stores, and a store that bypasses it
- * is a defect.
+ * <p>Loads go straight to {@link #segment()}. Every store goes through {@link #put}, {@link
+ * #putLongRelease} or {@link #compareAndSetLong}: an implementation may count, delay or lose
+ * stores, and a store that bypasses it is a defect.
  *
  * <p>Every implementation guarantees the following. {@code putLongRelease} is one atomic 8-byte
- * store with release semantics. {@code put} never tears an 8-aligned word that lies whole in its
+ * store with release semantics, and {@code compareAndSetLong} is atomic for all threads and
+ * processes that map the bytes. {@code put} never tears an 8-aligned word that lies whole in its
  * range, when the source is native memory and agrees with the destination mod 8. Bytes that were
  * flushed before a {@link #drain()} have the promise of {@link #survives()} after it. Other bytes
  * may or may not survive, word by word.
@@ -49,6 +50,17 @@ public interface PersistentMemory extends AutoCloseable {
    *     word is unchanged
    */
   void putLongRelease(long offset, long value);
+
+  /**
+   * Stores one little-endian 8-byte word atomically if it has an expected value, after all loads
+   * and stores that this thread made before.
+   *
+   * @return whether the word had that value; otherwise nothing is stored
+   * @throws IllegalArgumentException when {@code offset} is not 8-aligned
+   * @throws FailedStoreException when the file system has no room for its page, or failed; then the
+   *     word is unchanged
+   */
+  boolean compareAndSetLong(long offset, long expected, long value);
 
   /** Starts write-back of the cache lines that hold {@code [offset, offset + length)}. */
   void flush(long offset, long length);

@@ -32,7 +32,27 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
         return 0;
       };
 
+  private static final int NO = 0;
+  private static final int YES = 1;
+
+  private static final MemoryGuard.Access<SegmentMemory, MemorySegment> SWAP =
+      (to, _, offset, expected, value, _) ->
+          LONG.compareAndSet(to.segment, offset, expected, value) ? YES : NO;
+
+  private static final MemoryGuard.Access<SegmentMemory, MemorySegment> LOAD =
+      (from, _, offset, _, _, _) -> (long) LONG.getVolatile(from.segment, offset) == 0 ? YES : NO;
+
   private static final long PAGE_BYTES = 4096;
+
+  /**
+   * The swaps of a process whose page is first made writable by the kernel. The interpreter's
+   * compare-and-swap ends the process where memory is missing. A compiled one is passed over like a
+   * store, and after so many calls it is compiled.
+   */
+  private static final int SWAPS_CHECKED = 50_000;
+
+  /** Counts swaps up to {@link #SWAPS_CHECKED}; races may lose some counts. */
+  private static int swapsChecked;
 
   /** How often a store that failed is repeated while its pages can be stored to. */
   private static final int STORES_AGAIN = 3;
@@ -89,6 +109,36 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
     faults.surface();
     if (faults.access(RELEASE, this, null, value, offset, 0, 0) == MemoryGuard.FAULT) {
       storeAgain(RELEASE, null, value, offset, Long.BYTES);
+    }
+  }
+
+  /** {@inheritDoc} As {@link #put}. */
+  @Override
+  public final boolean compareAndSetLong(long offset, long expected, long value) {
+    faults.surface();
+    if (swapsChecked < SWAPS_CHECKED) {
+      swapsChecked++;
+      requirePage(offset);
+    }
+    int swapped = faults.access(SWAP, this, null, offset, expected, value, 0);
+    for (int i = 0; i < STORES_AGAIN && swapped == MemoryGuard.FAULT; i++) {
+      requireStorable(offset, Long.BYTES, faults.fault());
+      swapped = faults.access(SWAP, this, null, offset, expected, value, 0);
+    }
+    if (swapped == MemoryGuard.FAULT) {
+      throw faults.fault();
+    }
+    return swapped == YES;
+  }
+
+  /** Has the kernel make the page of a word writable, and throws when it can't. */
+  private void requirePage(long offset) {
+    Backing file = backing;
+    if (file != null
+        && file.file() != null
+        && MappedFault.look(segment, offset, Long.BYTES) == MappedFault.Page.LOST) {
+      int loaded = faults.access(LOAD, this, null, offset, 0, 0, 0);
+      requireStorable(offset, Long.BYTES, loaded == MemoryGuard.FAULT ? faults.fault() : null);
     }
   }
 

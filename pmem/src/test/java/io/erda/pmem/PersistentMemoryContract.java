@@ -2,6 +2,7 @@ package io.erda.pmem;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
@@ -91,6 +92,39 @@ public abstract class PersistentMemoryContract {
     memory.flush(64, 0);
     memory.drain();
     assertArrayEquals(new byte[64], memory.segment().toArray(ValueLayout.JAVA_BYTE));
+  }
+
+  @Test
+  final void compareAndSetStoresOverTheExpectedWordAlone() throws Exception {
+    PersistentMemory memory = memory(64);
+    memory.putLongRelease(8, 5);
+    assertFalse(memory.compareAndSetLong(8, 4, 6));
+    assertTrue(memory.compareAndSetLong(8, 5, 7));
+    assertFalse(memory.compareAndSetLong(8, 5, 8));
+    assertEquals(7, memory.segment().get(ValueLayout.JAVA_LONG, 8));
+    assertThrows(IllegalArgumentException.class, () -> memory.compareAndSetLong(4, 0, 1));
+    assertThrows(IndexOutOfBoundsException.class, () -> memory.compareAndSetLong(64, 0, 1));
+  }
+
+  /** No increment of two threads is lost. */
+  @Test
+  final void compareAndSetIsAtomic() throws Exception {
+    PersistentMemory memory = memory(64);
+    int each = 20_000;
+    Runnable increments =
+        () -> {
+          for (int i = 0; i < each; i++) {
+            long word;
+            do {
+              word = memory.segment().get(ValueLayout.JAVA_LONG, 16);
+            } while (!memory.compareAndSetLong(16, word, word + 1));
+          }
+        };
+    Thread other = new Thread(increments);
+    other.start();
+    increments.run();
+    other.join();
+    assertEquals(2 * each, memory.segment().get(ValueLayout.JAVA_LONG, 16));
   }
 
   @Test

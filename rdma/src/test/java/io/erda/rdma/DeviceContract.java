@@ -470,6 +470,11 @@ public abstract class DeviceContract {
     }
 
     @Override
+    public boolean compareAndSetLong(long offset, long expected, long value) {
+      throw new AssertionError("a device swaps for itself");
+    }
+
+    @Override
     public void flush(long offset, long length) {}
 
     @Override

@@ -115,6 +115,17 @@ public final class SimulatedMemory implements PersistentMemory {
     }
   }
 
+  @Override
+  public boolean compareAndSetLong(long offset, long expected, long value) {
+    synchronized (disk) {
+      boolean stores = segment.get(UNALIGNED, offset) == expected;
+      if (stores) {
+        putLongReleaseLocked(offset, value);
+      }
+      return stores;
+    }
+  }
+
   private void putLongReleaseLocked(long offset, long value) {
     Objects.checkFromIndexSize(offset, 8, file.length());
     if ((offset & 7) != 0) {

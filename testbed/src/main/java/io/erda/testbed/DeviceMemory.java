@@ -42,6 +42,11 @@ final class DeviceMemory implements PersistentMemory {
   }
 
   @Override
+  public boolean compareAndSetLong(long offset, long expected, long value) {
+    return LONG.compareAndSet(segment, offset, expected, value);
+  }
+
+  @Override
   public void flush(long offset, long length) {
     Objects.checkFromIndexSize(offset, length, segment.byteSize());
   }

@@ -132,6 +132,11 @@ final class TcpDeviceTest extends DeviceContract {
     }
 
     @Override
+    public boolean compareAndSetLong(long offset, long expected, long value) {
+      throw new AssertionError();
+    }
+
+    @Override
     public void flush(long offset, long length) {
       calls.add("flush " + offset + " " + length + " " + segment.get(ValueLayout.JAVA_LONG, 64));
     }

@@ -472,5 +472,13 @@ final class VersionWordRules {
       check(name, segment(), offset, value);
       super.putLongRelease(offset, value);
     }
+
+    @Override
+    public boolean compareAndSetLong(long offset, long expected, long value) {
+      if (segment().get(WORD, offset) == expected) {
+        check(name, segment(), offset, value);
+      }
+      return super.compareAndSetLong(offset, expected, value);
+    }
   }
 }

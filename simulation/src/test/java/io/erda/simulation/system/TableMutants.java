@@ -277,6 +277,11 @@ final class TableMutants {
         super.putLongRelease(offset, value);
       }
     }
+
+    @Override
+    public boolean compareAndSetLong(long offset, long expected, long value) {
+      return mutant.drops(name, offset, value) || super.compareAndSetLong(offset, expected, value);
+    }
   }
 
   static final class MutantDirectory extends ForwardingDirectory {

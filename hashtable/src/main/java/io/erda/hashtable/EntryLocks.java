@@ -1,0 +1,69 @@
+package io.erda.hashtable;
+
+import io.erda.pmem.PersistentMemory;
+
+/**
+ * Keeps other writers from an entry while it is moved or removed. Where there are none, nothing is
+ * stored.
+ *
+ * <p>A locked entry has a pending word whose two offsets are its newest version. So readers, who
+ * take the older version of a pending word, see nothing of the lock, and other writers, who replace
+ * decided words only, leave the entry alone. A lock that a crash leaves is rolled back like any
+ * pending word of nobody's: the newest version stays, and the older one is forgotten.
+ */
+final class EntryLocks {
+  private final PersistentMemory memory;
+  private final Writers writers;
+
+  EntryLocks(PersistentMemory memory, Writers writers) {
+    this.memory = memory;
+    this.writers = writers;
+  }
+
+  /**
+   * Locks an entry. The caller flushes the entry.
+   *
+   * @return the word that the entry had; 0 when the entry is not in use, or pending
+   */
+  long lock(long slot) {
+    while (true) {
+      long word = TableLayout.versionWord(memory.segment(), slot);
+      if (word == 0 || VersionWord.pending(word)) {
+        return 0;
+      }
+      if (lock(slot, word)) {
+        return word;
+      }
+    }
+  }
+
+  /** Locks an entry if it has this decided word. The caller flushes the entry. */
+  boolean lock(long slot, long word) {
+    return replace(slot, word, locked(word));
+  }
+
+  /** Stores a word over another one. The caller flushes it. Returns false when another is there. */
+  boolean replace(long slot, long expected, long next) {
+    long offset = TableLayout.entryOffset(slot) + Entry.VERSION_WORD_OFFSET;
+    if (writers == Writers.SHARED) {
+      return memory.compareAndSetLong(offset, expected, next);
+    }
+    if (TableLayout.versionWord(memory.segment(), slot) != expected) {
+      return false;
+    }
+    if (next != expected) {
+      memory.putLongRelease(offset, next);
+    }
+    return true;
+  }
+
+  /**
+   * Returns the word of an entry that is locked and had {@code word}. A word without a version
+   * can't be locked. Only damage makes such words, and nobody replaces them.
+   */
+  long locked(long word) {
+    return writers == Writers.ALONE || VersionWord.newest(word) == VersionWord.NONE
+        ? word
+        : VersionWord.locked(word);
+  }
+}
