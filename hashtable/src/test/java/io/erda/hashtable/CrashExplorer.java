@@ -372,9 +372,9 @@ final class CrashExplorer {
       change(key, _ -> 0, (slot, word, _) -> table.empty(slot, key, word));
     }
 
-    /** Removes a key. A reader that finds it absent must be able to rely on that. */
+    /** Removes a key. A reader that finds it absent must be able to rely on that, undrained. */
     void remove(long key) {
-      change(
+      attempt(
           key,
           _ -> 0,
           (slot, word, _) -> {
@@ -382,7 +382,8 @@ final class CrashExplorer {
             boolean removed = table.remove(slot, key, word);
             removing = 0;
             return removed;
-          });
+          },
+          () -> {});
     }
 
     boolean isThere(long key) {
@@ -434,8 +435,13 @@ final class CrashExplorer {
       boolean isDone(long slot, long word, long next);
     }
 
-    /** Changes a key's word and drains. Another writer may come in between, again and again. */
+    /** Changes a key's word and drains. */
     private void change(long key, LongUnaryOperator successor, Change change) {
+      attempt(key, successor, change, table::drain);
+    }
+
+    /** Changes a key's word. Another writer may come in between, again and again. */
+    private void attempt(long key, LongUnaryOperator successor, Change change, Runnable drain) {
       long next;
       int replacements;
       boolean done;
@@ -448,7 +454,7 @@ final class CrashExplorer {
         done = change.isDone(slot, word, next);
       } while (!done && replacements(key) > replacements);
       Check.that(done, "a step on key word " + Long.toHexString(key) + " was refused");
-      table.drain();
+      drain.run();
       decided(key, replacements, next);
     }
 
