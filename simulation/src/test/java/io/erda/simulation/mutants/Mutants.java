@@ -94,7 +94,10 @@ final class Mutants {
           Mutant.of(
               "word not flushed",
               "a version word is stored and not flushed",
-              () -> List.of(without(TABLE, "putVersionWord", "flush"))),
+              () ->
+                  List.of(
+                      without(TABLE, "putVersionWord", "flush"),
+                      without(TABLE, "replace", "flush"))),
           Mutant.of(
               "word not drained",
               "a put is acknowledged before its word is drained",
@@ -374,7 +377,7 @@ final class Mutants {
           Mutant.of(
               "emptied word not drained",
               "an entry's key word goes before its emptied version word is durable",
-              () -> List.of(without(TABLE, "free", "drain"))),
+              () -> List.of(without(TABLE, "clearFreed", "drain"))),
           // An assertion of the table finds it: a slot is taken for free that is not. Without that
           // it takes a kill between the two stores of an emptying, then a displacement to that
           // slot,
@@ -416,7 +419,8 @@ final class Mutants {
                   () ->
                       List.of(
                           constant(TABLE, "movable", "pending", 0),
-                          body(TABLE, "holds", code -> code.iconst_1().ireturn())))
+                          constant("hashtable.EntryLocks", "lock", "pending", 0),
+                          defect(TABLE, "storeWord", "replace", "storeAnyway")))
               .slow(),
           Mutant.of(
                   "structure counter stays even",

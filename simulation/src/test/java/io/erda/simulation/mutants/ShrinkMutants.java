@@ -174,11 +174,14 @@ final class ShrinkMutants {
           Mutant.of(
               "emptied entries not compared",
               "an entry is emptied whatever has become of it since it was looked at",
-              () -> List.of(constant(TABLE, "empty", "holds", 1))),
+              () -> List.of(defect(TABLE, "empty", "replace", "storeAnyway"))),
           Mutant.of(
               "pending entry moved to the smaller table",
               "an entry is moved though a put is about to decide its word where it is",
-              () -> List.of(constantWhileHalving(RESIZING, "lambda$collect$0", "pending", 0))),
+              () ->
+                  List.of(
+                      constantWhileHalving(RESIZING, "lambda$collect$0", "pending", 0),
+                      constant("hashtable.EntryLocks", "lock", "pending", 0))),
           Mutant.of(
                   "room for what moves not kept",
                   "an insertion takes the last room of a bucket that entries are still to move to",
