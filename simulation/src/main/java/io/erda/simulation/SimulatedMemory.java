@@ -118,6 +118,7 @@ public final class SimulatedMemory implements PersistentMemory {
   @Override
   public boolean compareAndSetLong(long offset, long expected, long value) {
     synchronized (disk) {
+      checkWord(offset);
       boolean stores = segment.get(UNALIGNED, offset) == expected;
       if (stores) {
         putLongReleaseLocked(offset, value);
@@ -126,11 +127,15 @@ public final class SimulatedMemory implements PersistentMemory {
     }
   }
 
-  private void putLongReleaseLocked(long offset, long value) {
+  private void checkWord(long offset) {
     Objects.checkFromIndexSize(offset, 8, file.length());
     if ((offset & 7) != 0) {
       throw new IllegalArgumentException("offset " + offset + " is not 8-aligned");
     }
+  }
+
+  private void putLongReleaseLocked(long offset, long value) {
+    checkWord(offset);
     checkOpen();
     boolean crash = disk.event(incarnation, SimulatedDisk.Event.STORE, file, offset);
     disk.countStore(8);
