@@ -45,14 +45,11 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
   private static final long PAGE_BYTES = 4096;
 
   /**
-   * The swaps of a process whose page is first made writable by the kernel. The interpreter's
+   * The swaps of a memory whose page is first made writable by the kernel. The interpreter's
    * compare-and-swap ends the process where memory is missing. A compiled one is passed over like a
    * store, and after so many calls it is compiled.
    */
   private static final int SWAPS_CHECKED = 50_000;
-
-  /** Counts swaps up to {@link #SWAPS_CHECKED}; races may lose some counts. */
-  private static int swapsChecked;
 
   /** How often a store that failed is repeated while its pages can be stored to. */
   private static final int STORES_AGAIN = 3;
@@ -63,6 +60,9 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
   private volatile Backing backing;
   private Runnable onClose = () -> {};
   private volatile boolean alone;
+
+  /** Counts swaps up to {@link #SWAPS_CHECKED}; races may lose some counts. */
+  private int swapsChecked;
 
   SegmentMemory(MemorySegment segment, Arena arena, Backing backing) {
     assert (segment.address() & 7) == 0
