@@ -85,19 +85,15 @@ final class Displacement {
    *
    * <p>REQUIRES: source is in use and not pending; destination is (0, 0), its version word durably,
    * and in the neighbourhood of source's home bucket.
-   *
-   * @return false when the source is not in use or pending; then nothing is stored
    */
-  boolean move(long source, long destination) {
+  void move(long source, long destination) {
     long keyWord = keyWord(segment, source);
     assert keyWord(segment, destination) == 0 && versionWord(segment, destination) == 0
         : "slot " + destination + " is not free";
     assert Intent.inNeighbourhood(destination, Entry.bucket(keyWord, buckets))
         : "slot " + destination + " is out of reach for " + hex(keyWord);
     long versionWord = locks.lock(source);
-    if (versionWord == 0) {
-      return false;
-    }
+    assert versionWord != 0 : "slot " + source + " is free or pending";
     storeIntent(source, destination, keyWord, versionWord, TableLayout.MOVING);
     counter.beginMove();
     try {
@@ -113,7 +109,6 @@ final class Displacement {
     }
     counter.endMove();
     clearIntent();
-    return true;
   }
 
   /**
@@ -159,7 +154,7 @@ final class Displacement {
       carry(intent.source, intent.destination, intent.keyWord, intent.versionWord);
     } else {
       clearSourceTag(intent.source);
-      unlock(intent.destination, intent.versionWord);
+      locks.unlock(intent.destination, intent.versionWord);
     }
     counter.endMove();
     clearIntent();
@@ -192,16 +187,7 @@ final class Displacement {
     assert keyWord(segment, destination) == keyWord && versionWord(segment, destination) == locked
         : "slot " + source + " is cleared before slot " + destination + " holds its entry";
     clearSource(source);
-    unlock(destination, versionWord);
-  }
-
-  /** Ends the lock of an entry, if it is the lock of this word. */
-  private void unlock(long slot, long versionWord) {
-    long offset = entryOffset(slot) + Entry.VERSION_WORD_OFFSET;
-    if (VersionWord.isLocked(versionWord(segment, slot))) {
-      memory.putLongRelease(offset, versionWord);
-      memory.flush(offset, Long.BYTES);
-    }
+    locks.unlock(destination, versionWord);
   }
 
   private void clearSource(long source) {
@@ -312,9 +298,7 @@ final class Displacement {
 
     /** Whether a word is the intent's, locked or not. */
     private boolean isOfMove(long word) {
-      return word == versionWord
-          || VersionWord.isLocked(word)
-              && VersionWord.newest(word) == VersionWord.newest(versionWord);
+      return word == versionWord || VersionWord.isLockOf(word, versionWord);
     }
 
     @Override

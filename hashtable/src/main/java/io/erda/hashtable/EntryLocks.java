@@ -42,6 +42,15 @@ final class EntryLocks {
     return replace(slot, word, locked(word));
   }
 
+  /** Stores and flushes a word over the lock of its entry, where the entry is locked. */
+  void unlock(long slot, long word) {
+    if (VersionWord.isLocked(TableLayout.versionWord(memory.segment(), slot))) {
+      long offset = TableLayout.entryOffset(slot) + Entry.VERSION_WORD_OFFSET;
+      memory.putLongRelease(offset, word);
+      memory.flush(offset, Long.BYTES);
+    }
+  }
+
   /** Stores a word over another one. The caller flushes it. Returns false when another is there. */
   boolean replace(long slot, long expected, long next) {
     long offset = TableLayout.entryOffset(slot) + Entry.VERSION_WORD_OFFSET;

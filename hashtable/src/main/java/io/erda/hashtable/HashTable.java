@@ -33,26 +33,13 @@ public final class HashTable {
    */
   static final int PROBE_SLOTS = 4096;
 
-  /**
-   * The slots that one {@link #doWork()} counts: 64 KiB, which takes some microseconds when they
-   * are in the cache.
-   */
-  static final int COUNT_SLOTS = 4096;
-
   private final PersistentMemory memory;
   private final MemorySegment segment;
   private final EntryLocks locks;
   private final Displacement displacement;
+  private final EntryCount entries;
   private final long buckets;
   private final long slots;
-
-  /**
-   * The number of slots that were counted: {@code occupied} is the number of entries in use in [0,
-   * counted).
-   */
-  private long counted;
-
-  private long occupied;
 
   /**
    * A combination of the words that were loaded ahead. It makes the words used, because a compiler
@@ -67,6 +54,7 @@ public final class HashTable {
     this.segment = memory.segment();
     this.locks = new EntryLocks(memory, writers);
     this.displacement = new Displacement(memory, counter, buckets, locks);
+    this.entries = new EntryCount(segment, buckets);
     this.buckets = buckets;
     this.slots = TableLayout.slots(buckets);
   }
@@ -105,7 +93,7 @@ public final class HashTable {
     memory.flush(0, TableLayout.HEADER_BYTES);
     memory.drain();
     HashTable table = new HashTable(memory, counter, buckets, writers);
-    table.counted = table.slots;
+    table.entries.none();
     return table;
   }
 
@@ -153,7 +141,7 @@ public final class HashTable {
   public static boolean holdsEntries(MemorySegment memory) {
     long slots = (memory.byteSize() - TableLayout.ENTRIES_OFFSET) / Entry.BYTES;
     for (long slot = 0; slot < slots; slot++) {
-      if (inUse(TableLayout.versionWord(memory, slot))) {
+      if (VersionWord.inUse(TableLayout.versionWord(memory, slot))) {
         return true;
       }
     }
@@ -185,10 +173,7 @@ public final class HashTable {
    * call, which then reads the rest of the table.
    */
   public long size() {
-    while (doWork() > 0) {
-      // The loop counts until the size is known.
-    }
-    return occupied;
+    return entries.size();
   }
 
   /**
@@ -197,13 +182,12 @@ public final class HashTable {
    * evenly. Counts one more stretch at most.
    */
   public boolean isTaken(int bucketsPerEntry) {
-    doWork();
-    return occupied * bucketsPerEntry >= Math.min(counted, buckets);
+    return entries.isTaken(bucketsPerEntry);
   }
 
   /** Whether {@link #size()} is known without reading the table. */
   public boolean sizeKnown() {
-    return counted == slots;
+    return entries.isKnown();
   }
 
   /**
@@ -211,12 +195,7 @@ public final class HashTable {
    * the size is known.
    */
   public int doWork() {
-    long end = Math.min(slots, counted + COUNT_SLOTS);
-    int looked = (int) (end - counted);
-    for (; counted < end; counted++) {
-      occupied += inUse(TableLayout.versionWord(segment, counted)) ? 1 : 0;
-    }
-    return looked;
+    return entries.doWork();
   }
 
   /**
@@ -289,7 +268,7 @@ public final class HashTable {
     Objects.checkFromToIndex(from, to, slots);
     for (long slot = from; slot < to; slot++) {
       long versionWord = TableLayout.versionWord(segment, slot);
-      if (inUse(versionWord)) {
+      if (VersionWord.inUse(versionWord)) {
         visitor.entry(slot, TableLayout.keyWord(segment, slot), versionWord);
       }
     }
@@ -304,7 +283,7 @@ public final class HashTable {
     Objects.checkFromToIndex(from, to, slots);
     for (long slot = from; slot < to; slot++) {
       long versionWord = TableLayout.versionWord(segment, slot);
-      if (VersionWord.hasOffset(versionWord, mask, bits) && inUse(versionWord)) {
+      if (VersionWord.hasOffset(versionWord, mask, bits) && VersionWord.inUse(versionWord)) {
         visitor.entry(slot, TableLayout.keyWord(segment, slot), versionWord);
       }
     }
@@ -318,7 +297,7 @@ public final class HashTable {
    * @return false when the entry holds other words; then nothing is stored
    */
   public boolean storeWord(long slot, long keyWord, long expected, long next) {
-    if (!inUse(next)) {
+    if (!VersionWord.inUse(next)) {
       throw new IllegalArgumentException(
           "a version word of 0 would free the entry, and only a resizing moves it: "
               + VersionWord.toString(next));
@@ -339,7 +318,7 @@ public final class HashTable {
    *     of them were decided.
    */
   public long insert(long keyWord, long versionWord) {
-    if (keyWord == 0 || !inUse(versionWord)) {
+    if (keyWord == 0 || !VersionWord.inUse(versionWord)) {
       throw new IllegalArgumentException(
           "an entry needs a key word and a version word: " + keyWord + ", " + versionWord);
     }
@@ -353,10 +332,9 @@ public final class HashTable {
     while (free - home >= Neighbourhood.ENTRIES) {
       long source = movable(free);
       assert source != NONE : "slot " + free + " was to lead to bucket " + home;
-      boolean moved = displacement.move(source, free);
-      assert moved : "slot " + source + " was decided, and is not now";
-      countOccupied(free);
-      countFreed(source);
+      displacement.move(source, free);
+      entries.added(free);
+      entries.freed(source);
       free = source;
     }
     fill(free, keyWord, versionWord);
@@ -457,7 +435,7 @@ public final class HashTable {
     }
     for (int i = 0; i < emptied; i++) {
       putKeyWord(at[i], 0);
-      countFreed(at[i]);
+      entries.freed(at[i]);
     }
     return emptied;
   }
@@ -475,7 +453,7 @@ public final class HashTable {
         || !displacement.empty(slot, expected)) {
       return false;
     }
-    countFreed(slot);
+    entries.freed(slot);
     return true;
   }
 
@@ -513,13 +491,6 @@ public final class HashTable {
     return locks;
   }
 
-  /** Stores the word over the lock of an entry that stays here, and flushes it. */
-  void unlock(long slot, long word) {
-    if (versionWord(slot) != word) {
-      putVersionWord(slot, word);
-    }
-  }
-
   /**
    * Whether the entry of a slot has a key word, and lies in the neighbourhood where readers search
    * that key word.
@@ -549,7 +520,7 @@ public final class HashTable {
       long keyWord = TableLayout.keyWord(segment, slot);
       if (Entry.bucket(keyWord, buckets) == home
           && Entry.bucket(keyWord, otherBuckets) == otherHome
-          && inUse(TableLayout.versionWord(segment, slot))) {
+          && VersionWord.inUse(TableLayout.versionWord(segment, slot))) {
         count++;
       }
     }
@@ -571,7 +542,7 @@ public final class HashTable {
   void fillStaged(long slot, long versionWord) {
     assert versionWord(slot) == 0 && isInPlace(slot) : "slot " + slot + " was not staged";
     putVersionWord(slot, versionWord);
-    countOccupied(slot);
+    entries.added(slot);
   }
 
   /**
@@ -583,7 +554,7 @@ public final class HashTable {
     assert versionWord(slot) == locks.locked(word)
         : slot + ": " + VersionWord.toString(versionWord(slot));
     putVersionWord(slot, VersionWord.MOVED);
-    countFreed(slot);
+    entries.freed(slot);
   }
 
   /**
@@ -615,9 +586,9 @@ public final class HashTable {
   }
 
   /**
-   * Frees every entry with this key word and the newest version of this word, and flushes every
-   * other slot with the key word, because a process that died may have freed it without a drain.
-   * The caller drains. The older version may differ, because an original that was locked has
+   * Frees every entry with this key word and either this word or its newest version, and flushes
+   * every other slot with the key word, because a process that died may have freed it without a
+   * drain. The caller drains. The older version may differ, because an original that was locked has
    * forgotten it.
    */
   void removeCopies(long keyWord, long versionWord) {
@@ -627,7 +598,8 @@ public final class HashTable {
         continue;
       }
       long word = TableLayout.versionWord(segment, slot);
-      if (inUse(word) && VersionWord.newest(word) == VersionWord.newest(versionWord)) {
+      boolean copy = word == versionWord || VersionWord.sameNewest(word, versionWord);
+      if (VersionWord.inUse(word) && copy) {
         putVersionWord(slot, 0);
         clearFreed(slot);
       } else {
@@ -637,7 +609,7 @@ public final class HashTable {
   }
 
   private boolean holds(long slot, long keyWord, long versionWord) {
-    if (!inUse(versionWord)) {
+    if (!VersionWord.inUse(versionWord)) {
       throw new IllegalArgumentException(
           "slot "
               + slot
@@ -656,11 +628,6 @@ public final class HashTable {
     }
     memory.flush(entryOffset(slot) + Entry.VERSION_WORD_OFFSET, Long.BYTES);
     return true;
-  }
-
-  /** Whether a slot with this word holds an entry of this table. */
-  private static boolean inUse(long versionWord) {
-    return versionWord != 0 && versionWord != VersionWord.MOVED;
   }
 
   private void putVersionWord(long slot, long versionWord) {
@@ -707,7 +674,7 @@ public final class HashTable {
     assert isInPlace(slot) : "slot " + slot + " is out of reach for its key";
     memory.drain();
     putVersionWord(slot, versionWord);
-    countOccupied(slot);
+    entries.added(slot);
   }
 
   /**
@@ -718,7 +685,7 @@ public final class HashTable {
     assert versionWord(slot) == 0 : slot + ": " + VersionWord.toString(versionWord(slot));
     memory.drain();
     putKeyWord(slot, 0);
-    countFreed(slot);
+    entries.freed(slot);
   }
 
   private long firstFree(long home) {
@@ -762,15 +729,5 @@ public final class HashTable {
       }
     }
     return NONE;
-  }
-
-  private void countOccupied(long slot) {
-    occupied += slot < counted ? 1 : 0;
-    assert occupied <= counted : occupied + " entries in " + counted + " slots";
-  }
-
-  private void countFreed(long slot) {
-    occupied -= slot < counted ? 1 : 0;
-    assert occupied >= 0 : "slot " + slot + " was freed and not in use";
   }
 }

@@ -44,7 +44,7 @@ import java.util.Arrays;
  *       if any, is superfluous and unchanged: free it.
  *   <li>The next stretch word is stored after 4 drained. So only entries of the stretch in the word
  *       can be in both tables. The stretch word stays when the stretch is done; in a done stretch
- *       every version word is 0, MOVED or pending, or has had no room in the new table.
+ *       every entry is free, MOVED or pending, or has had no room in the new table.
  *   <li>Repair begins by flushing and draining the stretch, and ends by draining the new table,
  *       because after a process crash a MOVED, or a freed copy, may be visible and still be lost by
  *       a later power failure. Repair leaves the stretch word; a second repair finds nothing to do.
@@ -259,7 +259,7 @@ public final class Resizing {
     copy(count);
     for (int i = 0; i < count; i++) {
       if (targets[i] == HashTable.NONE) {
-        from.unlock(slots[i], words[i]);
+        from.locks().unlock(slots[i], words[i]);
         left++;
         metNoRoom = true;
       } else {

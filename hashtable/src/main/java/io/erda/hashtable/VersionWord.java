@@ -58,6 +58,19 @@ public final class VersionWord {
     return (word & PENDING) != 0;
   }
 
+  /** Whether a slot with this word holds an entry of its table. */
+  static boolean inUse(long word) {
+    return word != 0 && word != MOVED;
+  }
+
+  /**
+   * Whether the newest version of both words is the same. A word without a newest version, which
+   * only damage makes, shares it with none.
+   */
+  static boolean sameNewest(long word, long other) {
+    return newest(word) != NONE && newest(word) == newest(other);
+  }
+
   /**
    * Offset of the version that readers take: the newest, or the older one while that is pending.
    */
@@ -143,6 +156,11 @@ public final class VersionWord {
   /** Whether the word is that of a locked entry. */
   public static boolean isLocked(long word) {
     return pending(word) && newest(word) != NONE && newest(word) == older(word);
+  }
+
+  /** Whether {@code word} is that of an entry that had {@code of} and is locked. */
+  static boolean isLockOf(long word, long of) {
+    return isLocked(word) && sameNewest(word, of);
   }
 
   /** Returns a description of the word for messages. */

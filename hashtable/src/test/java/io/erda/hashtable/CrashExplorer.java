@@ -11,7 +11,6 @@ import java.util.function.Consumer;
 import java.util.function.LongUnaryOperator;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
-import java.util.stream.LongStream;
 
 /**
  * Opens a table and runs a script of operations on it, crashes that before every event, recovers
@@ -224,27 +223,18 @@ final class CrashExplorer {
     }
   }
 
-  /**
-   * A table and what it must hold: for each key word the version words it may have, 0 for absent;
-   * more than one while undecided.
-   */
-  static final class Driver implements OtherWriter.Listener {
+  /** A table and what it must hold. */
+  static final class Driver extends WordOracle {
     final CrashMemory memory;
-    final Map<Long, long[]> oracle;
     private HashTable table;
-    private int offset;
-
-    /** How often another writer has replaced the word of each key. */
-    private final Map<Long, Integer> replaced = new TreeMap<>();
 
     /** The key that is being removed, or 0. */
     private long removing;
 
     private Driver(CrashMemory memory, Map<Long, long[]> oracle, HashTable table) {
+      super(oracle);
       this.memory = memory;
-      this.oracle = oracle;
       this.table = table;
-      this.offset = 1000 * (1 + oracle.size());
     }
 
     static long bytes(long buckets) {
@@ -263,32 +253,6 @@ final class CrashExplorer {
       other.begin();
     }
 
-    @Override
-    public int newVersion() {
-      return ++offset;
-    }
-
-    @Override
-    public void replaced(long key, long next, boolean durable) {
-      if (durable) {
-        oracle.put(key, new long[] {next});
-      } else {
-        undecided(key, next);
-      }
-      replaced.merge(key, 1, Integer::sum);
-    }
-
-    private int replacements(long key) {
-      return replaced.getOrDefault(key, 0);
-    }
-
-    /** Notes what the words of a key may be, unless another writer has replaced them since. */
-    private void decided(long key, int replacements, long... words) {
-      if (replacements(key) == replacements) {
-        oracle.put(key, words);
-      }
-    }
-
     /** A key word of a home bucket, different for every {@code number}. */
     long key(long home, int number) {
       return (long) (number + 1) << 32 | home;
@@ -304,7 +268,7 @@ final class CrashExplorer {
 
     /** Inserts and drains. */
     void insert(long key, boolean pending) {
-      long word = VersionWord.first(++offset, pending);
+      long word = VersionWord.first(newVersion(), pending);
       long[] before = oracle.getOrDefault(key, new long[] {0});
       undecided(key, word);
       int replacements = replacements(key);
@@ -328,7 +292,7 @@ final class CrashExplorer {
       long[] words = new long[wanted];
       int[] replacements = new int[wanted];
       for (int i = 0; i < wanted; i++) {
-        words[i] = VersionWord.first(++offset, i % 2 == 0);
+        words[i] = VersionWord.first(newVersion(), i % 2 == 0);
         undecided(keys[i], words[i]);
         replacements[i] = replacements(keys[i]);
         if (slots[i] == HashTable.NONE || !table.insertStaged(slots[i], keys[i], words[i])) {
@@ -350,7 +314,7 @@ final class CrashExplorer {
     void update(long key, boolean pending) {
       change(
           key,
-          word -> VersionWord.update(word, ++offset, pending),
+          word -> VersionWord.update(word, newVersion(), pending),
           (slot, word, next) -> table.storeWord(slot, key, word, next));
     }
 
@@ -458,15 +422,6 @@ final class CrashExplorer {
       decided(key, replacements, next);
     }
 
-    /**
-     * Until the drain it may be any word it might be before, or the next: a process that died may
-     * have left several.
-     */
-    private void undecided(long key, long next) {
-      long[] before = oracle.getOrDefault(key, new long[] {0});
-      oracle.put(key, LongStream.concat(LongStream.of(before), LongStream.of(next)).toArray());
-    }
-
     private long slot(long key) {
       long slot = table.find(key, (s, w) -> true);
       Check.that(slot != HashTable.NONE, "key word " + Long.toHexString(key) + " is lost");
@@ -511,16 +466,11 @@ final class CrashExplorer {
                   oracle.containsKey(key), "key word " + Long.toHexString(key) + " from nowhere"));
     }
 
-    /** Whether a word is that of a lock that a crash has left, of an entry with another word. */
-    static boolean isLeftLock(long word, long of) {
-      return VersionWord.isLocked(word) && VersionWord.newest(word) == VersionWord.newest(of);
-    }
-
     private void checkKey(long key, long[] allowed, int entries) {
       long slot = table.find(key, (s, w) -> true);
       long word = slot == HashTable.NONE ? 0 : table.versionWord(slot);
       Check.that(
-          Arrays.stream(allowed).anyMatch(w -> w == word || isLeftLock(word, w)),
+          isOneOf(word, allowed),
           "key word "
               + Long.toHexString(key)
               + " has "

@@ -11,7 +11,6 @@ import java.util.function.Consumer;
 import java.util.function.LongUnaryOperator;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
-import java.util.stream.LongStream;
 
 /**
  * As {@link CrashExplorer}, for a table that is being doubled or halved: a script runs on two
@@ -192,31 +191,22 @@ final class ResizingExplorer {
     }
   }
 
-  /**
-   * Two tables and what they must hold together: for each key word the version words it may have, 0
-   * for absent; more than one while undecided.
-   */
-  static final class Driver implements OtherWriter.Listener {
+  /** Two tables and what they must hold together. */
+  static final class Driver extends WordOracle {
     final CrashMemory memory;
-    final Map<Long, long[]> oracle;
     private final long oldBuckets;
     private final long newBuckets;
     private HashTable from;
     private HashTable to;
     private Resizing resizing;
-    private int offset;
-
-    /** How often another writer has replaced the word of each key. */
-    private final Map<Long, Integer> replaced = new TreeMap<>();
 
     private OtherWriter other;
 
     Driver(CrashMemory memory, long oldBuckets, long newBuckets, Map<Long, long[]> oracle) {
+      super(oracle);
       this.memory = memory;
       this.oldBuckets = oldBuckets;
       this.newBuckets = newBuckets;
-      this.oracle = oracle;
-      this.offset = 1000 * (1 + oracle.size());
     }
 
     static long bytes(long oldBuckets, long newBuckets) {
@@ -271,25 +261,6 @@ final class ResizingExplorer {
       other.begin();
     }
 
-    @Override
-    public int newVersion() {
-      return ++offset;
-    }
-
-    @Override
-    public void replaced(long key, long next, boolean durable) {
-      if (durable) {
-        oracle.put(key, new long[] {next});
-      } else {
-        undecided(key, next);
-      }
-      replaced.merge(key, 1, Integer::sum);
-    }
-
-    private int replacements(long key) {
-      return replaced.getOrDefault(key, 0);
-    }
-
     /** A table that was resized has become the one that it is resized into. */
     private void swap() {
       HashTable larger = from;
@@ -324,14 +295,14 @@ final class ResizingExplorer {
 
     /** Inserts into the old table, before the resizing began. */
     void insertOld(long key, boolean pending) {
-      long word = VersionWord.first(++offset, pending);
+      long word = VersionWord.first(newVersion(), pending);
       from.insert(key, word);
       from.drain();
       oracle.put(key, new long[] {word});
     }
 
     void insert(long key, boolean pending) {
-      long word = VersionWord.first(++offset, pending);
+      long word = VersionWord.first(newVersion(), pending);
       undecided(key, word);
       boolean inserted = resizing.insert(key, word) != HashTable.NONE;
       to.drain();
@@ -341,7 +312,7 @@ final class ResizingExplorer {
     void update(long key, boolean pending) {
       change(
           key,
-          word -> VersionWord.update(word, ++offset, pending),
+          word -> VersionWord.update(word, newVersion(), pending),
           (table, slot, word, next) -> table.storeWord(slot, key, word, next));
     }
 
@@ -406,14 +377,7 @@ final class ResizingExplorer {
       } while (!done && replacements(key) > replacements);
       that(done, "a step on key word " + Long.toHexString(key) + " was refused");
       table.drain();
-      if (replacements(key) == replacements) {
-        oracle.put(key, new long[] {next});
-      }
-    }
-
-    private void undecided(long key, long next) {
-      long[] before = oracle.getOrDefault(key, new long[] {0});
-      oracle.put(key, LongStream.concat(LongStream.of(before), LongStream.of(next)).toArray());
+      decided(key, replacements, next);
     }
 
     private HashTable tableOf(long key) {
@@ -518,8 +482,7 @@ final class ResizingExplorer {
     private void checkKey(long key, long[] allowed, int entries) {
       long word = present(key) ? tableOf(key).versionWord(slot(tableOf(key), key)) : 0;
       that(
-          Arrays.stream(allowed)
-              .anyMatch(w -> w == word || CrashExplorer.Driver.isLeftLock(word, w)),
+          isOneOf(word, allowed),
           "key word "
               + Long.toHexString(key)
               + " has "

@@ -26,6 +26,7 @@ final class MappedDirectoryChild {
       case "overfill" -> overfill(path);
       case "use-inodes" -> useInodes(path);
       case "fill-hole" -> fillHole(path);
+      case "swap" -> swap(path);
       default -> throw new IllegalArgumentException(arguments[0]);
     }
   }
@@ -98,6 +99,27 @@ final class MappedDirectoryChild {
       say("out of space: " + e.getMessage());
     }
     say("length " + Files.size(path.resolve("sparse")));
+  }
+
+  /**
+   * Swaps words of a file that was shortened: in a page that is left, and in pages that are not.
+   */
+  private static void swap(Path path) throws IOException {
+    try (MappedDirectory directory = MappedDirectory.open(path)) {
+      PersistentMemory memory = directory.create("m", 1 << 20);
+      try (RandomAccessFile file = new RandomAccessFile(path.resolve("m").toFile(), "rw")) {
+        file.setLength(4096);
+      }
+      say("swapped " + memory.compareAndSetLong(8, 0, 1));
+      for (int i = 0; i < 3; i++) {
+        try {
+          say("swapped " + memory.compareAndSetLong(1 << 19, 0, 1));
+        } catch (MemoryFault e) {
+          say("missing");
+        }
+      }
+      say("swapped " + memory.compareAndSetLong(8, 1, 2));
+    }
   }
 
   private static void say(String line) {

@@ -78,6 +78,15 @@ final class MappedDirectoryProcessTest {
     assertEquals("names [m0, m1]", lines.get(1));
   }
 
+  /** The interpreter, which runs the first swaps of a process, would end it with SIGBUS. */
+  @Test
+  void aSwapInMemoryThatIsMissingEndsNoProcess() throws Exception {
+    try (var child = start("swap")) {
+      assertEquals(
+          List.of("swapped true", "missing", "missing", "missing", "swapped true"), child.lines());
+    }
+  }
+
   private void assertOverfilled(String limit, String reason) throws IOException {
     List<String> lines = run(limit, "overfill");
     assertEquals(3, lines.size(), lines::toString);
