@@ -119,12 +119,13 @@ final class FirstStart {
   }
 
   private static void remove(List<Path> directories) {
-    try {
-      for (Path each : directories) {
+    for (Path each : directories) {
+      try {
         Files.deleteIfExists(each);
+      } catch (IOException e) {
+        // Another process has made a file in the directory, or the directory around it can't be
+        // searched. Then the directories farther out stay too, but where they are empty.
       }
-    } catch (IOException e) {
-      // Another process has made a file in the directory.
     }
   }
 }

@@ -209,7 +209,7 @@ record OpenedStore(
     }
   }
 
-  /** What keeps a process out of a directory that it has just made. */
+  /** The words for a process that may not use a directory which it has just made. */
   private static final String UMASK =
       "; the umask of this process takes the owner's own rights to the directories that it makes:"
           + " umask 077";

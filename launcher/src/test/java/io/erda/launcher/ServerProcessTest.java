@@ -341,6 +341,7 @@ class ServerProcessTest {
                     + " it makes: umask 077\n"),
         () -> text("err"));
     assertEquals(1, text("err").lines().count(), () -> text("err"));
+    assertTrue(Files.notExists(directory.resolve("made")), "the outer directory is left");
   }
 
   @Test

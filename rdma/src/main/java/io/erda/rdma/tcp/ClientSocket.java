@@ -129,17 +129,19 @@ final class ClientSocket {
     }
   }
 
-  /** When to call {@link #advance} although nothing has happened, on the device's clock. */
+  /**
+   * Returns when {@link #advance} must be called though nothing happened, on the device's clock.
+   */
   long lookAgainNs() {
     return channel == null ? deadlineNs : nextNs;
   }
 
-  /** The socket; null while it is looked up, and when no address takes the connection. */
+  /** Returns the socket; null during the lookup, and when no address takes the connection. */
   SocketChannel channel() {
     return channel;
   }
 
-  /** The name of the host, or its address if it was given as an address. */
+  /** Returns the name of the host, or its address if it was given as an address. */
   String host() {
     return host;
   }
@@ -148,7 +150,7 @@ final class ClientSocket {
     return port;
   }
 
-  /** Returns why the socket can't be connected, in words; empty when that is unknown. */
+  /** Returns why the socket can't be connected; empty when that is unknown. */
   String failure() {
     return lookup == null
         ? failure

@@ -13,7 +13,7 @@ final class HostLookup implements Runnable {
   private final HostLookups lookups;
   private final String host;
 
-  /** What is run when the lookup has ended; guarded by this object. */
+  /** The actions that run when the lookup has ended. This object guards the list. */
   private List<Runnable> waiting = new ArrayList<>();
 
   private List<InetAddress> addresses = List.of();
@@ -44,7 +44,7 @@ final class HostLookup implements Runnable {
     } catch (UnknownHostException e) {
       failure = "no host is known by the name " + host;
     } catch (Throwable e) {
-      // Whoever waits is told the error; this thread has nobody to throw it to.
+      // Those who wait are told of the error. This thread has nobody to throw it to.
       failure = "the name " + host + " could not be looked up: " + e;
     }
   }
@@ -67,8 +67,8 @@ final class HostLookup implements Runnable {
   }
 
   /**
-   * Has something run once the lookup has ended, by the lookup's thread. If the lookup has ended
-   * already, it is not run.
+   * Keeps an action, which the lookup's thread runs when the lookup has ended. If the lookup has
+   * ended already, nobody runs the action.
    */
   synchronized void whenOver(Runnable action) {
     if (!over) {
@@ -76,24 +76,24 @@ final class HostLookup implements Runnable {
     }
   }
 
-  /** Takes back a {@link #whenOver}. The action may still be running, or be run once more. */
+  /** Drops an action that was kept. It may be running now, or run once more. */
   synchronized void forget(Runnable action) {
     if (!over) {
       waiting.remove(action);
     }
   }
 
-  /** Whether the result is there. */
+  /** Whether the lookup has ended and the result is known. */
   boolean isOver() {
     return over;
   }
 
-  /** The host's addresses, the preferred one first; empty when none is known. */
+  /** Returns the host's addresses, the preferred one first; none when none is known. */
   List<InetAddress> addresses() {
     return addresses;
   }
 
-  /** Why no address is known, in words; empty when one is, or the lookup has not ended. */
+  /** Returns why no address is known; empty when one is known, or the lookup has not ended. */
   String failure() {
     return failure;
   }
