@@ -103,7 +103,7 @@ public final class ErdaDb extends DB {
    *
    * @throws DBException when it is not a number, or out of its range
    */
-  public static int batchSize(Properties properties) throws DBException {
+  static int batchSize(Properties properties) throws DBException {
     String text = properties.getProperty(BATCH_SIZE, "1");
     int size;
     try {
@@ -143,6 +143,43 @@ public final class ErdaDb extends DB {
     return 1;
   }
 
+  /**
+   * Checks the properties of this binding.
+   *
+   * @throws DBException when one has a value that is none of its own, or is unknown and so would
+   *     have no effect
+   */
+  public static void requireValid(Properties properties) throws DBException {
+    requireKnown(properties);
+    hasTable(properties);
+    batchSize(properties);
+    fieldCount(properties);
+  }
+
+  private static void requireKnown(Properties properties) throws DBException {
+    for (String name : properties.stringPropertyNames()) {
+      if (name.startsWith("erda.") && !Set.of(URI, TABLE, TOLD).contains(name)) {
+        throw new DBException(
+            "unknown property "
+                + name
+                + ": there are "
+                + URI
+                + ", "
+                + TABLE
+                + " and "
+                + BATCH_SIZE);
+      }
+    }
+  }
+
+  private static boolean hasTable(Properties properties) throws DBException {
+    String text = properties.getProperty(TABLE, "true").strip();
+    if (!text.equalsIgnoreCase("true") && !text.equalsIgnoreCase("false")) {
+      throw new DBException("property " + TABLE + " must be true or false: " + text);
+    }
+    return Boolean.parseBoolean(text);
+  }
+
   @Override
   public void init() throws DBException {
     Properties properties = getProperties();
@@ -151,8 +188,9 @@ public final class ErdaDb extends DB {
       throw new DBException(
           "property " + URI + " is missing, for example -p " + URI + "=erda+shm:/var/lib/erda");
     }
-    keys = new RecordKey(Boolean.parseBoolean(properties.getProperty(TABLE, "true")));
-    fieldsOfRecord = fieldCount(properties.getProperty("fieldcount", "10"));
+    requireValid(properties);
+    keys = new RecordKey(hasTable(properties));
+    fieldsOfRecord = fieldCount(properties);
     int batchSize = isRun(properties) ? one(properties) : batchSize(properties);
     measurements = batchSize > 1 ? Measurements.getMeasurements() : null;
     try {
@@ -354,7 +392,8 @@ public final class ErdaDb extends DB {
     return Status.ERROR;
   }
 
-  private static int fieldCount(String text) throws DBException {
+  private static int fieldCount(Properties properties) throws DBException {
+    String text = properties.getProperty("fieldcount", "10");
     try {
       return Integer.parseInt(text.strip());
     } catch (NumberFormatException e) {

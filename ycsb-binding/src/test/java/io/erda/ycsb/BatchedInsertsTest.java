@@ -16,6 +16,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import site.ycsb.ByteIterator;
 import site.ycsb.DBException;
@@ -246,6 +247,24 @@ class BatchedInsertsTest {
     db.setProperties(properties);
     DBException thrown = assertThrows(DBException.class, db::init);
     assertEquals("property batchsize must be a number from 1 to 64: " + text, thrown.getMessage());
+  }
+
+  /** Found by a review: both were passed over, and the load went to the default. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "erda.tabel|false|unknown property erda.tabel: there are erda.uri, erda.table and"
+            + " batchsize",
+        "erda.table|no|property erda.table must be true or false: no"
+      })
+  void aPropertyWithoutEffectIsRefused(String name, String value, String message) {
+    ErdaDb db = new ErdaDb();
+    Properties properties = new Properties();
+    properties.setProperty(ErdaDb.URI, "erda+shm:" + data);
+    properties.setProperty(name, value);
+    db.setProperties(properties);
+    assertEquals(message, assertThrows(DBException.class, db::init).getMessage());
   }
 
   @ParameterizedTest

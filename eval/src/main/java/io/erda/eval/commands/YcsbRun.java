@@ -162,7 +162,7 @@ record YcsbRun(
           "property erda.uri is missing, for example -p erda.uri=erda+shm:/var/lib/erda", 2);
     }
     try {
-      ErdaDb.batchSize(all);
+      ErdaDb.requireValid(all);
     } catch (DBException e) {
       throw new UserError(e.getMessage(), 2, e);
     }
