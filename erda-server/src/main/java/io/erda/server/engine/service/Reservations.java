@@ -21,6 +21,12 @@ final class Reservations {
   /** Open extents in the order in which they were granted. */
   private final Map<Long, Reservation> open = new LinkedHashMap<>();
 
+  /**
+   * The open extent that was looked up last; null when it has ended. Successive puts of a client go
+   * into one extent, and a look-up in the map costs as much as a fiftieth of an embedded put.
+   */
+  private Reservation latest;
+
   private long openBytes;
 
   /** The newest extent of each head, which the client may be about to write into. */
@@ -48,8 +54,12 @@ final class Reservations {
     return openBytes;
   }
 
+  /** Returns an open extent; null when there is none of this id. */
   Reservation get(long id) {
-    return open.get(id);
+    if (latest == null || latest.id != id) {
+      latest = open.get(id);
+    }
+    return latest;
   }
 
   void add(Reservation reservation) {
@@ -74,6 +84,9 @@ final class Reservations {
     share.leasedBytes -= extent.length();
     assert openBytes >= 0 && (openBytes == 0) == open.isEmpty()
         : open.size() + " reservations of " + openBytes + " bytes";
+    if (latest == removed) {
+      latest = null;
+    }
     if (removed.undecided > 0) {
       removed.revokedLater = true;
     } else {

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.cleaner.CleanerOptions;
 import io.erda.hashtable.Entry;
+import io.erda.logstore.ObjectLayout;
 import io.erda.pmem.Backing;
 import io.erda.pmem.HeapDirectory;
 import io.erda.protocol.Handshake;
@@ -242,6 +243,23 @@ class ServerCoreTest {
         "a key of another head");
     assertEquals(0, core.engine().tables().size());
     assertEquals(0, core.writer().puts().puts());
+  }
+
+  /** The server remembers the extent of a client's last put. */
+  @Test
+  void anExtentThatHasEndedTakesNothingMore() {
+    RawClient client = connect();
+    RawClient.Leased leased = client.lease(headOf(client, KEY), 256);
+    long key = client.regionKey(leased);
+    int bytes = client.write(leased, leased.place(), KEY, VALUE, key);
+    assertEquals(Result.OK, client.publish(leased, leased.place(), bytes, 0));
+    long next = leased.place() + ObjectLayout.padded(bytes);
+    assertEquals(bytes, client.write(leased, next, KEY, VALUE, key));
+    nowNs += 2_000_000_000L;
+    client.step();
+    client.step();
+    assertEquals(Result.NO_RESERVATION, client.publish(leased, next, bytes, 0));
+    assertEquals(1, core.writer().puts().puts());
   }
 
   @Test
