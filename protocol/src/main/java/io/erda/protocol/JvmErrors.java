@@ -1,5 +1,7 @@
 package io.erda.protocol;
 
+import java.util.NoSuchElementException;
+
 /**
  * Explains errors of the JVM whose cause is the machine or the installation, although their message
  * does not say so. The explanation has the cause and the remedy in one line.
@@ -29,10 +31,7 @@ public final class JvmErrors {
           "the stack of a thread is full: its calls are nested too deep, or it needs a larger one;"
               + " -Xss gives threads more";
       case ExceptionInInitializerError e when e.getCause() != null ->
-          "a part of the program can't be set up: "
-              + e.getCause()
-              + "; a process without a free file descriptor can't load the libraries that it needs"
-              + " first (ulimit -n; a service: LimitNOFILE=); start it again";
+          "a part of the program can't be set up: " + whyNotSetUp(e.getCause());
       case NoClassDefFoundError e when says(e, "Could not initialize") ->
           "a part of the program could not be set up when it was first needed"
               + (e.getCause() == null ? "" : " (" + e.getCause().getMessage() + ")")
@@ -44,6 +43,24 @@ public final class JvmErrors {
               + " again";
       default -> null;
     };
+  }
+
+  /**
+   * A library that can't be opened for lack of a file descriptor is told as a missing symbol. Other
+   * causes say what the machine refuses, such as a system call that a sandbox forbids.
+   */
+  private static String whyNotSetUp(Throwable cause) {
+    boolean library =
+        cause instanceof NoSuchElementException
+            || cause instanceof LinkageError
+            || says(cause, "Too many open files");
+    if (library || cause.getMessage() == null) {
+      return cause
+          + "; a process without a free file descriptor can't load the libraries that it needs"
+          + " first (ulimit -n; a service: LimitNOFILE=); start it again";
+    }
+    return cause.getMessage()
+        + "; this machine, or a sandbox around the process, does not allow it";
   }
 
   /**

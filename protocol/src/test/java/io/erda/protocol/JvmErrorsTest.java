@@ -3,6 +3,7 @@ package io.erda.protocol;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
 import java.util.NoSuchElementException;
 import org.junit.jupiter.api.Test;
 
@@ -31,5 +32,16 @@ class JvmErrorsTest {
         "a part of the program could not be set up when it was first needed, and can't be in this"
             + " process any more: start it again",
         JvmErrors.tell(later));
+  }
+
+  /** Found by a review, with a seccomp filter: it advised to raise the number of open files. */
+  @Test
+  void aCallThatIsForbiddenIsNoLackOfFileDescriptors() {
+    ExceptionInInitializerError error =
+        new ExceptionInInitializerError(new IOException("prlimit: Operation not permitted"));
+    assertEquals(
+        "a part of the program can't be set up: prlimit: Operation not permitted; this machine, or"
+            + " a sandbox around the process, does not allow it",
+        JvmErrors.tell(error));
   }
 }
