@@ -156,29 +156,42 @@ final class Relocation {
       damaged++;
       return;
     }
+    while (!isDecided(slot, keyWord, place, offset, tombstone)) {
+      // Another writer has changed the word. After two changes the word does not name the object.
+    }
+  }
+
+  /**
+   * Decides about an object by the word of its key. Returns false when another writer has changed
+   * the word since it was loaded.
+   */
+  private boolean isDecided(long slot, long keyWord, long place, int offset, boolean tombstone) {
     long word = entries.word(slot);
     switch (Fate.of(word, offset, tombstone)) {
       case DEAD -> resolved++;
       case LATER -> later++;
       case FORGET -> {
-        entries.replace(slot, keyWord, word, VersionWord.withOlder(word, VersionWord.NONE));
+        forget(slot, keyWord, word);
         resolved++;
       }
-      case EMPTY -> empty(slot, keyWord, word, place, offset);
+      case EMPTY -> {
+        if (!copier.isWhole(victim.region, place, offset)) {
+          // A damaged object may have been a value.
+          damaged++;
+        } else if (entries.empty(slot, keyWord, word)) {
+          resolved++;
+        } else {
+          return false;
+        }
+      }
       case COPY -> copy(place, offset, keyWord);
     }
+    return true;
   }
 
-  /**
-   * Empties a deleted key's entry, if its tombstone is whole: a damaged object may have been a
-   * value.
-   */
-  private void empty(long slot, long keyWord, long word, long place, int offset) {
-    if (copier.isWhole(victim.region, place, offset) && entries.empty(slot, keyWord, word)) {
-      resolved++;
-    } else {
-      damaged++;
-    }
+  /** Another writer that has changed the word has dropped the older version by that. */
+  private void forget(long slot, long keyWord, long word) {
+    entries.replace(slot, keyWord, word, VersionWord.withOlder(word, VersionWord.NONE));
   }
 
   private void copy(long place, int offset, long keyWord) {
@@ -210,24 +223,35 @@ final class Relocation {
     if (slot == Entries.NONE) {
       return 1;
     }
-    long word = entries.word(slot);
-    switch (Fate.of(word, from, false)) {
-      case COPY -> {
-        boolean both = victim.holds(VersionWord.older(word));
-        entries.replace(slot, keyWord, word, Fate.moved(word, from, to, both));
-        live.add(victim.region, -copier.nextBytes());
-        live.add(space.region(), copier.nextBytes());
-      }
-      case FORGET ->
-          entries.replace(slot, keyWord, word, VersionWord.withOlder(word, VersionWord.NONE));
-      case LATER -> {
+    while (true) {
+      long word = entries.word(slot);
+      Fate fate = Fate.of(word, from, false);
+      if (fate == Fate.LATER) {
         later++;
         return 0;
       }
-      case DEAD, EMPTY -> {
+      if (isNamed(slot, keyWord, word, fate, from, to)) {
+        return 1;
+      }
+    }
+  }
+
+  /** Returns false when another writer has changed the word since it was loaded. */
+  private boolean isNamed(long slot, long keyWord, long word, Fate fate, int from, int to) {
+    switch (fate) {
+      case COPY -> {
+        boolean both = victim.holds(VersionWord.older(word));
+        if (!entries.replace(slot, keyWord, word, Fate.moved(word, from, to, both))) {
+          return false;
+        }
+        live.add(victim.region, -copier.nextBytes());
+        live.add(space.region(), copier.nextBytes());
+      }
+      case FORGET -> forget(slot, keyWord, word);
+      default -> {
         // No word names the object any more, and its copy is garbage.
       }
     }
-    return 1;
+    return true;
   }
 }

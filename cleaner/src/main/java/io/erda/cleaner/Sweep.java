@@ -109,6 +109,7 @@ final class Sweep {
         // the only version of its key.
         damagedWord = true;
       } else {
+        // Another writer that has changed the word has dropped the older version by that.
         entries.replace(slot, keyWord, word, VersionWord.withOlder(word, VersionWord.NONE));
       }
     }

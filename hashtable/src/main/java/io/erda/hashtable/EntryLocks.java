@@ -13,11 +13,23 @@ import io.erda.pmem.PersistentMemory;
  */
 final class EntryLocks {
   private final PersistentMemory memory;
-  private final Writers writers;
 
-  EntryLocks(PersistentMemory memory, Writers writers) {
+  /** Whether there are other writers. */
+  private boolean shared;
+
+  /** The slot of the entry that is pinned; {@link HashTable#NONE} when none is. */
+  private long pinned = HashTable.NONE;
+
+  /** The word that the pinned entry had. */
+  private long pinnedWord;
+
+  EntryLocks(PersistentMemory memory) {
     this.memory = memory;
-    this.writers = writers;
+  }
+
+  /** See {@link HashTable#share}. */
+  void share() {
+    shared = true;
   }
 
   /**
@@ -39,7 +51,39 @@ final class EntryLocks {
 
   /** Locks an entry if it has this decided word. The caller flushes the entry. */
   boolean lock(long slot, long word) {
-    return replace(slot, word, locked(word));
+    if (isPinned(slot, word)) {
+      pinned = HashTable.NONE;
+      return true;
+    }
+    return swap(slot, word, locked(word));
+  }
+
+  /** See {@link HashTable#pin}. */
+  long pin(long slot) {
+    assert pinned == HashTable.NONE : "slot " + pinned + " is pinned";
+    long word = lock(slot);
+    if (word != 0) {
+      pinned = slot;
+      pinnedWord = word;
+    }
+    return word;
+  }
+
+  /** See {@link HashTable#unpin}. */
+  void unpin() {
+    if (pinned != HashTable.NONE) {
+      unlock(pinned, pinnedWord);
+      pinned = HashTable.NONE;
+    }
+  }
+
+  private boolean isPinned(long slot, long word) {
+    return slot == pinned && word == pinnedWord;
+  }
+
+  /** Whether an entry has this word, or had it when it was pinned. */
+  boolean has(long slot, long word) {
+    return isPinned(slot, word) || TableLayout.versionWord(memory.segment(), slot) == word;
   }
 
   /** Stores and flushes a word over the lock of its entry, where the entry is locked. */
@@ -51,10 +95,21 @@ final class EntryLocks {
     }
   }
 
-  /** Stores a word over another one. The caller flushes it. Returns false when another is there. */
+  /**
+   * Stores a word over another one, or over the lock of a pinned entry, which is not pinned any
+   * more. The caller flushes it. Returns false when another word is there.
+   */
   boolean replace(long slot, long expected, long next) {
+    if (isPinned(slot, expected)) {
+      pinned = HashTable.NONE;
+      return swap(slot, locked(expected), next);
+    }
+    return swap(slot, expected, next);
+  }
+
+  private boolean swap(long slot, long expected, long next) {
     long offset = TableLayout.entryOffset(slot) + Entry.VERSION_WORD_OFFSET;
-    if (writers == Writers.SHARED) {
+    if (shared) {
       return memory.compareAndSetLong(offset, expected, next);
     }
     if (TableLayout.versionWord(memory.segment(), slot) != expected) {
@@ -71,7 +126,7 @@ final class EntryLocks {
    * can't be locked. Only damage makes such words, and nobody replaces them.
    */
   long locked(long word) {
-    return writers == Writers.ALONE || VersionWord.newest(word) == VersionWord.NONE
+    return !shared || VersionWord.newest(word) == VersionWord.NONE
         ? word
         : VersionWord.locked(word);
   }

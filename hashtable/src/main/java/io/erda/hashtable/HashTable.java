@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 
 /**
  * The hopscotch table as the server uses it. It is the only writer of its memory, but for version
- * words where {@link Writers} says so. See {@code FORMAT.md}. One thread. Borrows its memory.
+ * words once it is {@link #share shared}. See {@code FORMAT.md}. One thread. Borrows its memory.
  *
  * <p>The neighbourhood of bucket b is the contiguous entries [b, b + neighbourhood); the table is
  * padded, there is no wrap. A slot is the index of an entry. A key that is in the table lies in the
@@ -48,11 +48,10 @@ public final class HashTable {
   @SuppressWarnings("unused")
   private long soonWords;
 
-  private HashTable(
-      PersistentMemory memory, StructureCounter counter, long buckets, Writers writers) {
+  private HashTable(PersistentMemory memory, StructureCounter counter, long buckets) {
     this.memory = memory;
     this.segment = memory.segment();
-    this.locks = new EntryLocks(memory, writers);
+    this.locks = new EntryLocks(memory);
     this.displacement = new Displacement(memory, counter, buckets, locks);
     this.entries = new EntryCount(segment, buckets);
     this.buckets = buckets;
@@ -73,14 +72,6 @@ public final class HashTable {
    * crash during this call {@link #open} refuses the memory, which may be formatted again.
    */
   public static HashTable create(PersistentMemory memory, long buckets, StructureCounter counter) {
-    return create(memory, buckets, counter, Writers.ALONE);
-  }
-
-  /**
-   * As {@link #create(PersistentMemory, long, StructureCounter)}, with other writers or without.
-   */
-  public static HashTable create(
-      PersistentMemory memory, long buckets, StructureCounter counter, Writers writers) {
     if (memory.segment().byteSize() < bytesFor(buckets)) {
       throw new IllegalArgumentException(
           buckets
@@ -92,7 +83,7 @@ public final class HashTable {
     TableLayout.putHeader(memory, buckets);
     memory.flush(0, TableLayout.HEADER_BYTES);
     memory.drain();
-    HashTable table = new HashTable(memory, counter, buckets, writers);
+    HashTable table = new HashTable(memory, counter, buckets);
     table.entries.none();
     return table;
   }
@@ -102,20 +93,14 @@ public final class HashTable {
    * interrupted and repeated. Reads only the header and at most two entries, however large the
    * table is. The counter is even and higher afterwards.
    *
+   * <p>REQUIRES: nobody else changes a word. Writers of an earlier server have ended, or can't
+   * change one any more.
+   *
    * @throws DamagedTableException when the header or the intent has values that this version never
    *     writes; the message has the values, and nothing is stored
    */
   public static HashTable open(PersistentMemory memory, StructureCounter counter) {
-    return open(memory, counter, Writers.ALONE);
-  }
-
-  /**
-   * As {@link #open(PersistentMemory, StructureCounter)}, with other writers or without. REQUIRES:
-   * the writers of an earlier server have ended, or can't change a word any more.
-   */
-  public static HashTable open(PersistentMemory memory, StructureCounter counter, Writers writers) {
-    HashTable table =
-        new HashTable(memory, counter, TableLayout.checkedBuckets(memory.segment()), writers);
+    HashTable table = new HashTable(memory, counter, TableLayout.checkedBuckets(memory.segment()));
     table.displacement.recover();
     return table;
   }
@@ -146,6 +131,15 @@ public final class HashTable {
       }
     }
     return false;
+  }
+
+  /**
+   * Shares the table. From now on others replace decided version words by compare-and-swap, at any
+   * moment: each is the word of an entry in use, and is replaced by another decided word. They
+   * change nothing else, and nothing of a table that entries are being moved into.
+   */
+  public void share() {
+    locks.share();
   }
 
   /** Returns the number of entries of a neighbourhood, which one READ fetches. */
@@ -476,6 +470,22 @@ public final class HashTable {
     return true;
   }
 
+  /**
+   * Pins an entry: until {@link #unpin} no other writer changes its word, and readers see nothing
+   * of that. For a change that other writers have come before too often. The methods that change an
+   * entry take the word that this returns as the expected one, and end the pin.
+   *
+   * @return the word of the entry; 0 when it is free, or pending, so that others leave it alone
+   */
+  public long pin(long slot) {
+    return locks.pin(Objects.checkIndex(slot, slots));
+  }
+
+  /** Gives a pinned entry its word back, unless it was changed. Without a pin it does nothing. */
+  public void unpin() {
+    locks.unpin();
+  }
+
   /** Waits until all flushed words are durable. */
   public void drain() {
     memory.drain();
@@ -616,7 +626,7 @@ public final class HashTable {
               + ": a free entry is filled by insertion only, a moved one never: "
               + VersionWord.toString(versionWord));
     }
-    return versionWord(slot) == versionWord && keyWord(slot) == keyWord;
+    return locks.has(slot, versionWord) && keyWord(slot) == keyWord;
   }
 
   /**

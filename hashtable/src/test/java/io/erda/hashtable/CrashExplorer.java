@@ -249,7 +249,8 @@ final class CrashExplorer {
     private void openBesideAnotherWriter(
         RandomGenerator random, UnaryOperator<PersistentMemory> defect, long buckets) {
       OtherWriter other = new OtherWriter(defect.apply(memory), memory.another(0), random, this);
-      table = HashTable.open(other, new WordCounter(memory, buckets), Writers.SHARED);
+      table = HashTable.open(other, new WordCounter(memory, buckets));
+      table.share();
       other.begin();
     }
 

@@ -505,4 +505,27 @@ class HashTableTest {
       assertTrue(counter.value > value && (counter.value & 1) == 0);
     }
   }
+
+  @Test
+  void aPinnedEntryIsLockedUntilItIsChangedOrUnpinned() {
+    HashTable table = create(16);
+    table.share();
+    long word = VersionWord.update(VersionWord.first(1, false), 2, false);
+    long slot = table.insert(0x100L, word);
+    assertEquals(word, table.pin(slot));
+    assertTrue(VersionWord.isLocked(table.versionWord(slot)));
+    table.unpin();
+    assertEquals(word, table.versionWord(slot));
+    assertEquals(word, table.pin(slot));
+    long next = VersionWord.update(word, 3, false);
+    assertTrue(table.storeWord(slot, 0x100L, word, next));
+    table.unpin();
+    assertEquals(next, table.versionWord(slot));
+    assertEquals(next, table.pin(slot));
+    assertTrue(table.remove(slot, 0x100L, next));
+    table.unpin();
+    assertEquals(0, table.versionWord(slot));
+    assertEquals(0, table.pin(slot), "a free entry");
+    assertEquals(0, table.size());
+  }
 }

@@ -255,9 +255,11 @@ final class ResizingExplorer {
     private void openBesideAnotherWriter(RandomGenerator random) {
       StructureCounter counter = new CrashExplorer.NoCounter();
       other = new OtherWriter(ofOld(), memory.another(SUPERBLOCK_BYTES), random, this);
-      from = HashTable.open(other, counter, Writers.SHARED);
-      to = HashTable.open(ofNew(), counter, Writers.SHARED);
+      from = HashTable.open(other, counter);
+      to = HashTable.open(ofNew(), counter);
       resizing = Resizing.open(from, to);
+      from.share();
+      to.share();
       other.begin();
     }
 

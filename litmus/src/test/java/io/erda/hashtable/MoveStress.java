@@ -37,10 +37,11 @@ public class MoveStress {
   private final long at = POOL.take();
   private final MemorySegment table = POOL.memory().segment().asSlice(at, TABLE_BYTES);
   private final Part part = new Part();
-  private final Displacement displacement =
-      new Displacement(part, new Counter(), BUCKETS, new EntryLocks(part, Writers.SHARED));
+  private final EntryLocks locks = new EntryLocks(part);
+  private final Displacement displacement = new Displacement(part, new Counter(), BUCKETS, locks);
 
   public MoveStress() {
+    locks.share();
     table.set(ValueLayout.JAVA_LONG, TableLayout.entryOffset(FROM), KEY);
     table.set(ValueLayout.JAVA_LONG, TableLayout.entryOffset(FROM) + 8, 0x40);
   }

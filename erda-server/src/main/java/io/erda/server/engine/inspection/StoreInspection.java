@@ -188,7 +188,11 @@ public final class StoreInspection {
       return;
     }
     int committed = VersionWord.committed(word);
-    if (VersionWord.pending(word) && engine.putMode() == PutMode.PUBLISH) {
+    // A crash may leave an entry locked that was being changed beside other writers. Readers take
+    // its
+    // newest version, and the next change ends the lock.
+    boolean undecidedPut = VersionWord.pending(word) && !VersionWord.isLocked(word);
+    if (undecidedPut && engine.putMode() == PutMode.PUBLISH) {
       inspectPending(entry, keyWord, head, VersionWord.newest(word));
     }
     boolean tombstone = false;

@@ -390,44 +390,67 @@ public final class Publication {
     }
   }
 
+  /** How an attempt to store a word ended. */
+  private enum Attempt {
+    /** The request has its outcome, or its word is stored. */
+    DONE,
+    /** A put of the same key in this batch is not committed yet, or there is no room. */
+    LATER,
+    /** Another writer has changed the word since it was looked up. */
+    LOST
+  }
+
   /**
-   * Looks up the entry and stores its word, in one step.
+   * Looks up the entry and stores its word. Another writer that comes in between, again and again,
+   * delays this by {@link Tables#wordToChange} attempts.
    *
    * @return false when a put of the same key in this batch is not committed yet, or there is no
    *     room: commit the batch so far, then try again
    */
   private boolean storeWord(PublishRequest request) {
     assert request.stage == PublishRequest.Stage.DURABLE : request.stage;
+    Attempt attempt = Attempt.LOST;
+    for (int lost = 0; attempt == Attempt.LOST; lost++) {
+      try {
+        attempt = storeWord(request, lost);
+      } finally {
+        tables.unpin();
+      }
+    }
+    return attempt == Attempt.DONE;
+  }
+
+  private Attempt storeWord(PublishRequest request, int lost) {
     Region region = request.region();
     long entry = find(request);
     if (entry == Tables.NONE && request.condition.wantsValue()) {
       request.result = Result.CONFLICT;
-      return true;
+      return Attempt.DONE;
     }
     if (entry == Tables.NONE) {
-      return request.delete || insert(request);
+      return request.delete || insert(request) ? Attempt.DONE : Attempt.LATER;
     }
-    long word = tables.versionWord(entry);
+    long word = tables.wordToChange(entry, lost);
     if (pending.isLive(word)) {
-      return false;
+      return Attempt.LATER;
     }
     request.result = request.condition.test(objects, region.head(), VersionWord.committed(word));
     if (request.result != Result.OK) {
-      return true;
+      return Attempt.DONE;
     }
     request.existed = objects.isValue(region.head(), VersionWord.committed(word));
     if (request.delete && !request.existed && !VersionWord.pending(word)) {
-      return true;
+      return Attempt.DONE;
     }
     long next = pending.over(word, request.offset);
     if (!tables.storeWord(entry, request.keyWord, word, next)) {
-      throw new IllegalStateException("entry " + entry + " changed under its only writer");
+      return Attempt.LOST;
     }
     stored(request, entry);
     if (!pending.pendingFirst()) {
       count(request, VersionWord.committed(word));
     }
-    return true;
+    return Attempt.DONE;
   }
 
   private boolean insert(PublishRequest request) {

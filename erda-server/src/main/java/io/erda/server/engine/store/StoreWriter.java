@@ -133,11 +133,24 @@ public final class StoreWriter implements AutoCloseable {
   /** Deletes a key without space in the log: its entry is emptied. For when the log is full. */
   public Erasure erase(MemorySegment memory, long keyAt, int keyLength) {
     long keyWord = engine.keyWord(memory, keyAt, keyLength);
+    Erasure erasure = null;
+    for (int lost = 0; erasure == null; lost++) {
+      try {
+        erasure = erase(keyWord, memory, keyAt, keyLength, lost);
+      } finally {
+        tables.unpin();
+      }
+    }
+    return erasure;
+  }
+
+  /** Returns null when another writer has changed the key's word since it was looked up. */
+  private Erasure erase(long keyWord, MemorySegment memory, long keyAt, int keyLength, int lost) {
     long entry = findDecided(keyWord, memory, keyAt, keyLength);
     if (entry == Tables.NONE) {
       return Erasure.ABSENT;
     }
-    long word = tables.versionWord(entry);
+    long word = tables.wordToChange(entry, lost);
     if (VersionWord.pending(word)) {
       return Erasure.NOT_NOW;
     }
@@ -147,8 +160,7 @@ public final class StoreWriter implements AutoCloseable {
       return Erasure.ABSENT;
     }
     if (!tables.remove(entry, keyWord, word)) {
-      throw new IllegalStateException(
-          "entry " + entry + " can't be removed: " + VersionWord.toString(word));
+      return null;
     }
     live.replaced(entry, head, committed, VersionWord.NONE);
     return Erasure.ERASED;

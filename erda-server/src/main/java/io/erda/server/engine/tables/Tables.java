@@ -37,6 +37,9 @@ public final class Tables implements AutoCloseable {
   /** The bound of {@link #owedSlots}, which is more than one batch of insertions owes. */
   private static final long OWED_MAX = 1024;
 
+  /** How often a change of a word may come too late before its entry is pinned. */
+  private static final int SWAPS_LOST_MAX = 8;
+
   /**
    * One hash table in use, with its file; each resizing moves the entries into a new generation.
    * The code that takes it out of use closes its memory.
@@ -67,6 +70,9 @@ public final class Tables implements AutoCloseable {
 
   private Resizing resizing;
 
+  /** Whether others change words, too. */
+  private boolean shared;
+
   /** Slots that still have to be moved for insertions into the new table. */
   private long owedSlots;
 
@@ -86,6 +92,15 @@ public final class Tables implements AutoCloseable {
     }
   }
 
+  /**
+   * Shares the tables, those of later resizings included: from now on others change words of the
+   * current table while it is not being resized. See {@link HashTable#share}.
+   */
+  public void share() {
+    shared = true;
+    inUse().forEach(each -> each.table.share());
+  }
+
   // Methods for the resizing.
 
   /** Begins to move entries into another table, after repairing the traces of a crash. */
@@ -94,6 +109,9 @@ public final class Tables implements AutoCloseable {
     resizing = Resizing.open(current.table, other.table);
     next = other.behind(current);
     owedSlots = 0;
+    if (shared) {
+      other.table.share();
+    }
   }
 
   /**
@@ -189,6 +207,26 @@ public final class Tables implements AutoCloseable {
 
   public long versionWord(long entry) {
     return of(entry).versionWord(entry & SLOT);
+  }
+
+  /**
+   * The word of an entry for the next attempt to change it. After {@link #SWAPS_LOST_MAX} attempts
+   * before which other writers came, the entry is pinned: call {@link #unpin} after the attempt, in
+   * any case.
+   *
+   * @param lost how many attempts have failed
+   */
+  public long wordToChange(long entry, int lost) {
+    long pinned = lost < SWAPS_LOST_MAX ? 0 : of(entry).pin(entry & SLOT);
+    return pinned == 0 ? versionWord(entry) : pinned;
+  }
+
+  /** See {@link HashTable#unpin}. */
+  public void unpin() {
+    current.table.unpin();
+    if (next != null) {
+      next.table.unpin();
+    }
   }
 
   /** See {@link HashTable#storeWord}. */
