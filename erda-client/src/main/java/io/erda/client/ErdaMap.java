@@ -1,6 +1,6 @@
 package io.erda.client;
 
-import io.erda.client.shared.BackOff;
+import io.erda.client.shared.Attempts;
 import io.erda.client.shared.MapBytes;
 import io.erda.client.shared.MapIterator;
 import io.erda.client.shared.MapStore;
@@ -42,6 +42,10 @@ import java.util.function.Function;
  * the map: methods that read, remove or replace, also those of the views, return what they return
  * for an absent key. A method that would store such a key, or a value that is too long, throws
  * {@link ErdaException.BadSize}; {@code compute} and the like do so after they called the function.
+ *
+ * <p><b>Many threads that change one key</b> of a map wait for their turn, after a few attempts
+ * that came too late. A call goes on for as long as others come before it; each of its steps ends
+ * within the time-outs of its client and of the pool.
  *
  * <p><b>A function that changes the key that it computes</b> through a map, over any pool of the
  * same store, gets {@link IllegalStateException} ("Recursive update"), as from a {@code
@@ -169,11 +173,13 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
   public V put(K key, V value) {
     byte[] keyBytes = bytes.ofKey(key);
     byte[] newBytes = bytes.ofValue(value);
-    for (BackOff backOff = new BackOff(); ; backOff.pause()) {
-      byte[] now = store.get(keyBytes);
-      V before = bytes.value(keyBytes, now);
-      if (swap(keyBytes, now, newBytes)) {
-        return before;
+    try (Attempts attempts = store.attempts(keyBytes)) {
+      for (; ; attempts.late()) {
+        byte[] now = store.get(keyBytes);
+        V before = bytes.value(keyBytes, now);
+        if (swap(keyBytes, now, newBytes)) {
+          return before;
+        }
       }
     }
   }
@@ -182,13 +188,15 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
   public V putIfAbsent(K key, V value) {
     byte[] keyBytes = bytes.ofKey(key);
     byte[] newBytes = bytes.ofValue(value);
-    for (BackOff backOff = new BackOff(); ; backOff.pause()) {
-      byte[] now = store.get(keyBytes);
-      if (now != null) {
-        return bytes.value(keyBytes, now);
-      }
-      if (store.putIfAbsent(keyBytes, newBytes)) {
-        return null;
+    try (Attempts attempts = store.attempts(keyBytes)) {
+      for (; ; attempts.late()) {
+        byte[] now = store.get(keyBytes);
+        if (now != null) {
+          return bytes.value(keyBytes, now);
+        }
+        if (store.putIfAbsent(keyBytes, newBytes)) {
+          return null;
+        }
       }
     }
   }
@@ -196,11 +204,13 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
   @Override
   public V remove(Object key) {
     byte[] keyBytes = bytes.ofKey(key);
-    for (BackOff backOff = new BackOff(); ; backOff.pause()) {
-      byte[] now = store.get(keyBytes);
-      V before = bytes.value(keyBytes, now);
-      if (now == null || store.compareAndDelete(keyBytes, now)) {
-        return before;
+    try (Attempts attempts = store.attempts(keyBytes)) {
+      for (; ; attempts.late()) {
+        byte[] now = store.get(keyBytes);
+        V before = bytes.value(keyBytes, now);
+        if (now == null || store.compareAndDelete(keyBytes, now)) {
+          return before;
+        }
       }
     }
   }
@@ -208,13 +218,15 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
   @Override
   public boolean remove(Object key, Object value) {
     byte[] keyBytes = bytes.ofKey(key);
-    for (BackOff backOff = new BackOff(); ; backOff.pause()) {
-      byte[] now = store.get(keyBytes);
-      if (now == null || !bytes.value(keyBytes, now).equals(value)) {
-        return false;
-      }
-      if (store.compareAndDelete(keyBytes, now)) {
-        return true;
+    try (Attempts attempts = store.attempts(keyBytes)) {
+      for (; ; attempts.late()) {
+        byte[] now = store.get(keyBytes);
+        if (now == null || !bytes.value(keyBytes, now).equals(value)) {
+          return false;
+        }
+        if (store.compareAndDelete(keyBytes, now)) {
+          return true;
+        }
       }
     }
   }
@@ -224,13 +236,15 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
     Objects.requireNonNull(oldValue, "oldValue");
     byte[] keyBytes = bytes.ofKey(key);
     byte[] newBytes = bytes.ofValue(newValue);
-    for (BackOff backOff = new BackOff(); ; backOff.pause()) {
-      byte[] now = store.get(keyBytes);
-      if (now == null || !bytes.value(keyBytes, now).equals(oldValue)) {
-        return false;
-      }
-      if (store.compareAndSet(keyBytes, now, newBytes)) {
-        return true;
+    try (Attempts attempts = store.attempts(keyBytes)) {
+      for (; ; attempts.late()) {
+        byte[] now = store.get(keyBytes);
+        if (now == null || !bytes.value(keyBytes, now).equals(oldValue)) {
+          return false;
+        }
+        if (store.compareAndSet(keyBytes, now, newBytes)) {
+          return true;
+        }
       }
     }
   }
@@ -239,11 +253,13 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
   public V replace(K key, V value) {
     byte[] keyBytes = bytes.ofKey(key);
     byte[] newBytes = bytes.ofValue(value);
-    for (BackOff backOff = new BackOff(); ; backOff.pause()) {
-      byte[] now = store.get(keyBytes);
-      V before = bytes.value(keyBytes, now);
-      if (now == null || store.compareAndSet(keyBytes, now, newBytes)) {
-        return before;
+    try (Attempts attempts = store.attempts(keyBytes)) {
+      for (; ; attempts.late()) {
+        byte[] now = store.get(keyBytes);
+        V before = bytes.value(keyBytes, now);
+        if (now == null || store.compareAndSet(keyBytes, now, newBytes)) {
+          return before;
+        }
       }
     }
   }
@@ -307,20 +323,21 @@ public final class ErdaMap<K, V> extends AbstractMap<K, V> implements Concurrent
       byte[] first,
       boolean ofAbsent,
       BiFunction<? super K, ? super V, ? extends V> function) {
-    BackOff backOff = new BackOff();
-    for (byte[] now = first; now != null || ofAbsent; now = store.get(keyBytes)) {
-      V before = bytes.value(keyBytes, now);
-      V made = store.computing(keyBytes, () -> function.apply(key, before));
-      boolean done;
-      if (made == null) {
-        done = now == null || store.compareAndDelete(keyBytes, now);
-      } else {
-        done = swap(keyBytes, now, bytes.ofValue(made));
+    try (Attempts attempts = store.attempts(keyBytes)) {
+      for (byte[] now = first; now != null || ofAbsent; now = store.get(keyBytes)) {
+        V before = bytes.value(keyBytes, now);
+        V made = store.computing(keyBytes, () -> function.apply(key, before));
+        boolean done;
+        if (made == null) {
+          done = now == null || store.compareAndDelete(keyBytes, now);
+        } else {
+          done = swap(keyBytes, now, bytes.ofValue(made));
+        }
+        if (done) {
+          return made;
+        }
+        attempts.late();
       }
-      if (done) {
-        return made;
-      }
-      backOff.pause();
     }
     return null;
   }

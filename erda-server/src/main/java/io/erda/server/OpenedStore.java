@@ -288,7 +288,8 @@ record OpenedStore(
   private static String ofAnotherUser(Path file) {
     try {
       Object self = Files.getAttribute(Path.of("/proc/self"), "unix:uid");
-      Path directory = file.getParent();
+      // The file may be the store's directory itself; what lies beside it is no concern of Erda's.
+      Path directory = Files.isDirectory(file) ? file : file.getParent();
       return directory == null || Files.getAttribute(file, "unix:uid").equals(self)
           ? ""
           : " belongs to the user %s; as the superuser: chown -R %s %s"

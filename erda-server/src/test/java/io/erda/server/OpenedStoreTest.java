@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.erda.client.ErdaClient;
 import io.erda.protocol.ErdaException;
@@ -103,6 +104,16 @@ class OpenedStoreTest {
     Path own = Files.createFile(data.resolve("own"));
     assertEquals(
         "permission denied: " + own, OpenedStore.reason(new AccessDeniedException(own.toString())));
+  }
+
+  /** Found by a review: the command named the directory around the store, with all in it. */
+  @Test
+  void aStoreOfAnotherUserIsGivenAloneByTheCommand() throws IOException {
+    boolean superuser = Files.getAttribute(data, "unix:uid").equals(0);
+    assumeTrue(superuser, "the superuser alone can give a directory away");
+    Files.setAttribute(data, "unix:uid", 65_534);
+    String reason = OpenedStore.reason(new AccessDeniedException(data.toString()));
+    assertTrue(reason.contains("chown -R ") && reason.endsWith(" " + data), reason);
   }
 
   /** A store that is there, and one that would be made. */

@@ -36,6 +36,11 @@ public final class JvmErrors {
           "a part of the program could not be set up when it was first needed"
               + (e.getCause() == null ? "" : " (" + e.getCause().getMessage() + ")")
               + ", and can't be in this process any more: start it again";
+      case InternalError e when says(e, "Error loading") ->
+          "the JVM can't read a file of its own: "
+              + e.getMessage()
+              + "; a process without a free file descriptor can't (ulimit -n; a service:"
+              + " LimitNOFILE=); start it again";
       case LinkageError e ->
           "a class can't be loaded ("
               + e

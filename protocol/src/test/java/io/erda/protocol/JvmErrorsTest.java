@@ -44,4 +44,13 @@ class JvmErrorsTest {
             + " a sandbox around the process, does not allow it",
         JvmErrors.tell(error));
   }
+
+  /** Found by a review: the first connection with a secret threw it as it was. */
+  @Test
+  void aFileOfTheJvmThatCanNotBeReadIsTold() {
+    String told = JvmErrors.explain(new InternalError("Error loading java.security file"));
+    assertTrue(told.startsWith("the JVM can't read a file of its own: Error loading"), told);
+    assertEquals(
+        null, JvmErrors.explain(new InternalError("a fault occurred in an unsafe access")));
+  }
 }

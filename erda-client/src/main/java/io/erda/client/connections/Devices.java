@@ -20,7 +20,10 @@ public final class Devices {
   public static Device open(ErdaUri uri) {
     try {
       return openOrThrow(uri);
-    } catch (LinkageError | OutOfMemoryError e) {
+    } catch (Error e) {
+      if (JvmErrors.explain(e) == null) {
+        throw e;
+      }
       throw unusable(uri, e);
     }
   }

@@ -386,8 +386,7 @@ public final class Session implements CompletionHandler {
       case Status.SUCCESS -> onWelcome(queuePair.privateData());
       case Status.REJECTED -> onRefusal(queuePair.privateData());
       case Status.UNREACHABLE -> fail("no server is there" + more());
-      case Status.TURNED_AWAY -> fail(Status.name(status) + more());
-      case Status.CLOSED ->
+      case Status.CLOSED, Status.TURNED_AWAY ->
           fail(queuePair.failure().isEmpty() ? Status.name(status) : queuePair.failure());
       case Status.TIMEOUT ->
           fail(

@@ -10,7 +10,7 @@ import java.util.concurrent.locks.LockSupport;
  * random, and their bound doubles. A few callers are quicker without, so the first attempts are
  * made at once.
  */
-public final class BackOff {
+final class BackOff {
   private static final int AT_ONCE = 12;
   private static final long FIRST_NS = 1 << 17;
   private static final long LONGEST_NS = 1 << 27;
@@ -22,7 +22,7 @@ public final class BackOff {
   private SplittableRandom random;
 
   /** Pauses after a change that came too late. Does not pause when the thread is interrupted. */
-  public void pause() {
+  void pause() {
     if (late < AT_ONCE) {
       late++;
       Thread.yield();

@@ -21,6 +21,7 @@ public final class UpdateGuard implements MapStore {
   private static final ScopedValue<Update> INNERMOST = ScopedValue.newInstance();
 
   private final MapStore store;
+  private final Turns turns = new Turns();
 
   public UpdateGuard(MapStore store) {
     this.store = Objects.requireNonNull(store, "store");
@@ -36,6 +37,11 @@ public final class UpdateGuard implements MapStore {
     Update outer = INNERMOST.isBound() ? INNERMOST.get() : null;
     return ScopedValue.where(INNERMOST, new Update(store.identity(), key, outer))
         .call(function::get);
+  }
+
+  /** Returns the attempts of a call that changes a key, which closes them. */
+  public Attempts attempts(byte[] key) {
+    return new Attempts(turns, key, INNERMOST.isBound());
   }
 
   /** Asks for the store's identity, which may connect, only when a function computes the key. */

@@ -119,6 +119,9 @@ final class ClientHandshake {
       step = status == UNDECIDED ? step : Step.DECIDED;
       return status;
     } catch (SSLException e) {
+      if (!TlsTransport.isRefusal(e)) {
+        return damaged();
+      }
       failure = TlsTransport.why(e);
       return Status.ENCRYPTION;
     } catch (IOException e) {
@@ -221,7 +224,7 @@ final class ClientHandshake {
    */
   private int damaged() {
     failure = DAMAGED;
-    return Status.UNREACHABLE;
+    return Status.TURNED_AWAY;
   }
 
   /** Notes that a frame after the handshake was damaged. */

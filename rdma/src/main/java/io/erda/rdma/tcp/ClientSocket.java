@@ -1,5 +1,6 @@
 package io.erda.rdma.tcp;
 
+import io.erda.pmem.FileErrors;
 import io.erda.rdma.StackRoom;
 import io.erda.rdma.Status;
 import java.io.IOException;
@@ -106,6 +107,7 @@ final class ClientSocket {
         }
       } catch (IOException e) {
         // The host's next address may take the connection.
+        failed(e);
       }
       connectNext();
     }
@@ -123,10 +125,19 @@ final class ClientSocket {
         channel = SocketChannel.open();
         Sockets.configure(channel);
         channel.connect(new InetSocketAddress(to, port));
-      } catch (IOException | UnsupportedAddressTypeException e) {
+      } catch (IOException e) {
+        failed(e);
+        closeChannel();
+      } catch (UnsupportedAddressTypeException e) {
         closeChannel();
       }
     }
+  }
+
+  /** Keeps the kernel's error, unless it is that nobody listens at the address. */
+  private void failed(IOException e) {
+    String words = FileErrors.inWords(e);
+    failure = words.contains("refused") ? "" : words;
   }
 
   /**

@@ -5,6 +5,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.security.GeneralSecurityException;
+import java.security.cert.CertPathBuilderException;
+import java.security.cert.CertPathValidatorException;
+import java.security.cert.CertificateException;
 import java.util.List;
 import javax.net.ssl.ExtendedSSLSession;
 import javax.net.ssl.SSLEngine;
@@ -25,6 +28,19 @@ final class TlsTransport implements Transport {
   /** The alerts of a client that rejects a certificate. */
   private static final List<String> DISBELIEF =
       List.of("certificate_unknown", "unknown_ca", "bad_certificate", "certificate_expired");
+
+  /** Words of errors and alerts by which the two ends do not agree, however often they try. */
+  private static final List<String> DISAGREEMENT =
+      List.of(
+          "handshake_failure",
+          "protocol_version",
+          "insufficient_security",
+          "certificate_required",
+          "unsupported_certificate",
+          "access_denied",
+          "appropriate protocol",
+          "cipher suite",
+          NO_TLS);
 
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
@@ -53,6 +69,24 @@ final class TlsTransport implements Transport {
     this.netIn = ByteBuffer.allocateDirect(packet);
     this.netOut = ByteBuffer.allocateDirect(packet).limit(0);
     this.plainIn = ByteBuffer.allocate(engine.getSession().getApplicationBufferSize()).limit(0);
+  }
+
+  /**
+   * Whether the two ends do not agree on TLS, or one does not believe the other's certificate.
+   * Otherwise bytes were changed on their way, and another attempt may succeed.
+   */
+  static boolean isRefusal(SSLException e) {
+    for (Throwable each = e; each != null; each = each.getCause()) {
+      String said = String.valueOf(each.getMessage());
+      if (each instanceof CertificateException
+          || each instanceof CertPathValidatorException
+          || each instanceof CertPathBuilderException
+          || DISBELIEF.stream().anyMatch(said::contains)
+          || DISAGREEMENT.stream().anyMatch(said::contains)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Returns why TLS with a server failed, in words for a user of the client. */
