@@ -180,8 +180,10 @@ final class Relocation {
           damaged++;
         } else if (entries.empty(slot, keyWord, word)) {
           resolved++;
-        } else {
+        } else if (entries.word(slot) != word) {
           return false;
+        } else {
+          damaged++;
         }
       }
       case COPY -> copy(place, offset, keyWord);
@@ -242,7 +244,9 @@ final class Relocation {
       case COPY -> {
         boolean both = victim.holds(VersionWord.older(word));
         if (!entries.replace(slot, keyWord, word, Fate.moved(word, from, to, both))) {
-          return false;
+          // The next sweep decides about an entry that can't be changed although its word is the
+          // same.
+          return entries.word(slot) == word;
         }
         live.add(victim.region, -copier.nextBytes());
         live.add(space.region(), copier.nextBytes());
