@@ -244,8 +244,7 @@ final class Relocation {
       case COPY -> {
         boolean both = victim.holds(VersionWord.older(word));
         if (!entries.replace(slot, keyWord, word, Fate.moved(word, from, to, both))) {
-          // The next sweep decides about an entry that can't be changed although its word is the
-          // same.
+          // If the word is the same, the entry can't be changed, and the next sweep examines it.
           return entries.word(slot) == word;
         }
         live.add(victim.region, -copier.nextBytes());

@@ -6,8 +6,8 @@ import java.util.TreeMap;
 import java.util.stream.LongStream;
 
 /**
- * What tables must hold: for each key word the version words that it may have, 0 for absent; more
- * than one while an operation is undecided. Another writer may replace words at any time.
+ * Knows which version words the entry of each key word may have; 0 stands for no entry. While an
+ * operation is undecided, there are several. Another writer may replace words at any time.
  */
 abstract class WordOracle implements OtherWriter.Listener {
   final Map<Long, long[]> oracle;

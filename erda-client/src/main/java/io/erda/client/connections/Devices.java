@@ -21,7 +21,7 @@ public final class Devices {
     try {
       return openOrThrow(uri);
     } catch (Error e) {
-      if (JvmErrors.explain(e) == null) {
+      if (e instanceof StackOverflowError || JvmErrors.explain(e) == null) {
         throw e;
       }
       throw unusable(uri, e);

@@ -134,7 +134,7 @@ final class Committer {
     store.engine.log().end(extent);
   }
 
-  // What the server does to a key.
+  // Methods by which a test says which key the server changes.
 
   /** The server begins to change a key. */
   void changes(String key, byte[] value) {
@@ -371,9 +371,8 @@ final class Committer {
 
     @Override
     public boolean compareAndSetLong(long offset, long expected, long value) {
-      // A lock is taken within nanoseconds of the load before it. Whoever wants to starve the
-      // server
-      // comes between a look-up and its store, which is a hundred times as long.
+      // The server takes a lock within nanoseconds of the load before it. A writer that starves the
+      // server comes between a look-up and its store, which is a hundred times as long.
       if (hot == null || !VersionWord.isLocked(value)) {
         actBeforeSwap(this, offset);
       }

@@ -4,6 +4,7 @@ import io.erda.pmem.FileErrors;
 import io.erda.rdma.StackRoom;
 import io.erda.rdma.Status;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.channels.SocketChannel;
@@ -136,8 +137,7 @@ final class ClientSocket {
 
   /** Keeps the kernel's error, unless it is that nobody listens at the address. */
   private void failed(IOException e) {
-    String words = FileErrors.inWords(e);
-    failure = words.contains("refused") ? "" : words;
+    failure = e instanceof ConnectException ? "" : FileErrors.inWords(e);
   }
 
   /**

@@ -44,7 +44,7 @@ final class HostLookup implements Runnable {
     } catch (UnknownHostException e) {
       failure = "no host is known by the name " + host;
     } catch (Throwable e) {
-      // Those who wait are told of the error. This thread has nobody to throw it to.
+      // This thread has no caller. The error becomes the failure that each waiting client reads.
       failure = "the name " + host + " could not be looked up: " + e;
     }
   }

@@ -188,9 +188,8 @@ public final class StoreInspection {
       return;
     }
     int committed = VersionWord.committed(word);
-    // A crash may leave an entry locked that was being changed beside other writers. Readers take
-    // its
-    // newest version, and the next change ends the lock.
+    // A crash may leave an entry locked that the server changed beside other writers. Readers take
+    // the newest version of such an entry, and the next change ends the lock.
     boolean undecidedPut = VersionWord.pending(word) && !VersionWord.isLocked(word);
     if (undecidedPut && engine.putMode() == PutMode.PUBLISH) {
       inspectPending(entry, keyWord, head, VersionWord.newest(word));

@@ -4,6 +4,7 @@ import io.erda.hashtable.EntryVisitor;
 import io.erda.hashtable.HashTable;
 import io.erda.hashtable.KeyProbe;
 import io.erda.hashtable.Resizing;
+import io.erda.hashtable.VersionWord;
 import io.erda.pmem.PersistentMemory;
 import java.util.List;
 
@@ -215,8 +216,14 @@ public final class Tables implements AutoCloseable {
    * any case.
    *
    * @param lost how many attempts have failed
+   * @throws IllegalStateException when the attempt failed that had pinned the entry: then not even
+   *     another writer can be the cause, and one more attempt would fail as well
    */
   public long wordToChange(long entry, int lost) {
+    if (lost > SWAPS_LOST_MAX) {
+      throw new IllegalStateException(
+          "entry " + entry + " can't be changed: " + VersionWord.toString(versionWord(entry)));
+    }
     long pinned = lost < SWAPS_LOST_MAX ? 0 : of(entry).pin(entry & SLOT);
     return pinned == 0 ? versionWord(entry) : pinned;
   }
