@@ -45,12 +45,12 @@ public final class ErdaClientPool implements AutoCloseable {
   /** How long a borrower waits by default. */
   public static final Duration BORROW_TIMEOUT = Duration.ofSeconds(10);
 
-  /** The slot of a {@link Lent}. */
-  private static final VarHandle SLOT;
+  /** Whether a {@link Lent} was given back. */
+  private static final VarHandle GIVEN_BACK;
 
   static {
     try {
-      SLOT = MethodHandles.lookup().findVarHandle(Lent.class, "slot", PoolSlots.Slot.class);
+      GIVEN_BACK = MethodHandles.lookup().findVarHandle(Lent.class, "givenBack", boolean.class);
     } catch (ReflectiveOperationException e) {
       throw new AssertionError(e);
     }
@@ -121,9 +121,11 @@ public final class ErdaClientPool implements AutoCloseable {
     private final ErdaClientPool pool;
     private ErdaClient client;
 
-    /** The slot that was taken; null when it was given back. */
-    @SuppressWarnings("unused") // through SLOT
-    private volatile PoolSlots.Slot slot;
+    /** The slot that was taken; null before that. */
+    private PoolSlots.Slot slot;
+
+    @SuppressWarnings("unused") // through GIVEN_BACK
+    private volatile boolean givenBack;
 
     private Lent(ErdaClientPool pool) {
       this.pool = pool;
@@ -145,7 +147,7 @@ public final class ErdaClientPool implements AutoCloseable {
      * @throws IllegalStateException when the client was given back
      */
     public ErdaClient client() {
-      if (slot == null) {
+      if (givenBack) {
         throw new IllegalStateException("the client was given back");
       }
       return client;
@@ -157,11 +159,11 @@ public final class ErdaClientPool implements AutoCloseable {
      */
     @Override
     public void close() {
-      PoolSlots.Slot back = (PoolSlots.Slot) SLOT.getAndSet(this, (PoolSlots.Slot) null);
-      if (back != null) {
-        int ticket = back.ticket;
-        back.left = ticket;
-        pool.giveBack(back, ticket);
+      // Nothing is called between the swap and the mark, so that no error loses the slot.
+      if (GIVEN_BACK.compareAndSet(this, false, true) && slot != null) {
+        int ticket = slot.ticket;
+        slot.left = ticket;
+        pool.giveBack(slot, ticket);
       }
     }
   }

@@ -4,8 +4,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * The attempts of one call to change a key that others change, too. After a few that came too late
- * the call waits for its turn among the calls of its map. A call that came too late in its turn, or
- * has none, pauses. One thread.
+ * the call waits for its turn among the calls of its map, and again after an attempt without a
+ * turn. A call that comes too late in its turn, or that is nested, pauses. One thread.
  */
 public final class Attempts implements AutoCloseable {
   private static final int AT_ONCE = 4;

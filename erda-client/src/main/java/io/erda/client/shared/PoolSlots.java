@@ -68,16 +68,13 @@ public final class PoolSlots {
       this.index = index;
     }
 
+    /** Nothing is called behind the swap, so that no error loses the place. */
     private boolean take() {
       if (taken || !TAKEN.compareAndSet(this, false, true)) {
         return false;
       }
-      newTicket();
-      return true;
-    }
-
-    private void newTicket() {
       ticket = ticket == -1 ? 1 : ticket + 1;
+      return true;
     }
 
     /**
@@ -88,12 +85,15 @@ public final class PoolSlots {
       return LEFT.compareAndSet(this, of, 0);
     }
 
-    /** Removes a mark, and takes the place. Returns false when another thread has done that. */
+    /**
+     * Removes a mark, and takes the place. Returns false when another thread has done that. Nothing
+     * is called behind that, as in {@link #take}.
+     */
     private boolean takeMarked(int of) {
       if (!unmark(of)) {
         return false;
       }
-      newTicket();
+      ticket = of == -1 ? 1 : of + 1;
       return true;
     }
   }
@@ -124,9 +124,7 @@ public final class PoolSlots {
       return GIVEN.compareAndSet(this, 0L, gift);
     }
 
-    /**
-     * Stops waiting. Returns the place that the thread was given before that; 0 when there is none.
-     */
+    /** Stops waiting. Returns the place that the thread was given; 0 when there is none. */
     long leave() {
       return GIVEN.compareAndSet(this, 0L, GONE) ? 0 : given;
     }
@@ -306,21 +304,48 @@ public final class PoolSlots {
 
   private Slot standInLine(int from, long beganNs) {
     Waiter self = new Waiter(slots.length);
+    boolean first = false;
+    for (; ; ) {
+      long gift = awaitGift(self, first, from, beganNs);
+      if (gift == 0) {
+        break;
+      }
+      // The place keeps its mark until this call has removed the thread from the queue; behind this
+      // call nothing else is called.
+      Slot given = taken(gift);
+      if (given != null) {
+        return given;
+      }
+      // Another thread took the place over before this thread woke up.
+      self.given = 0;
+      first = true;
+    }
+    requireOpen();
+    throw new ErdaException.Unavailable(
+        "no client was free within "
+            + TimeUnit.NANOSECONDS.toMillis(timeoutNs)
+            + " ms: all "
+            + (makesDo ? open() + " that the server has room for" : slots.length + " of the pool")
+            + " are lent");
+  }
+
+  /**
+   * Waits in the queue until the thread is given a place. Returns 0 when the time is over, or the
+   * pool is closed.
+   *
+   * @param first whether the thread enters the queue as its first
+   */
+  private long awaitGift(Waiter self, boolean first, int from, long beganNs) {
     boolean interrupted = false;
     try {
-      line.add(self);
+      if (first) {
+        line.addFirst(self);
+      } else {
+        line.add(self);
+      }
       // A place may have been freed before this thread queued: the first in the queue gets it.
       serveFound(from);
-      while (!closed) {
-        Slot given = taken(self.given);
-        if (given != null) {
-          return given;
-        }
-        if (self.given != 0) {
-          // Another thread took the place over before this thread woke up.
-          self.given = 0;
-          line.addFirst(self);
-        }
+      while (self.given == 0 && !closed) {
         long leftNs = timeoutNs - (nanoTime.getAsLong() - beganNs);
         if (leftNs <= 0) {
           break;
@@ -333,37 +358,21 @@ public final class PoolSlots {
           takeOver(self);
         }
       }
-      Slot given = taken(self.leave());
-      if (given != null) {
-        return given;
-      }
+      return self.leave();
     } finally {
-      // A place that this thread was given, and did not take, keeps its mark and is taken over.
       line.remove(self);
       if (interrupted) {
         Thread.currentThread().interrupt();
       }
     }
-    requireOpen();
-    throw new ErdaException.Unavailable(
-        "no client was free within "
-            + TimeUnit.NANOSECONDS.toMillis(timeoutNs)
-            + " ms: all "
-            + (makesDo ? open() + " that the server has room for" : slots.length + " of the pool")
-            + " are lent");
   }
 
   private static long gift(Slot slot, int ticket) {
     return (long) (slot.index + 1) << Integer.SIZE | Integer.toUnsignedLong(ticket);
   }
 
-  /**
-   * Takes the place of a {@link #gift}. Returns null for 0, or when another thread has taken it.
-   */
+  /** Takes the place of a {@link #gift}. Returns null when another thread has taken it. */
   private Slot taken(long gift) {
-    if (gift == 0) {
-      return null;
-    }
     Slot slot = slots[(int) (gift >>> Integer.SIZE) - 1];
     return slot.takeMarked((int) gift) ? slot : null;
   }

@@ -93,5 +93,11 @@ public final class CrashingDirectory extends ForwardingDirectory {
       step();
       super.putLongRelease(offset, value);
     }
+
+    @Override
+    public boolean compareAndSetLong(long offset, long expected, long value) {
+      step();
+      return super.compareAndSetLong(offset, expected, value);
+    }
   }
 }
