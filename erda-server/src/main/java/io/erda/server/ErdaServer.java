@@ -10,6 +10,7 @@ import io.erda.rdma.DeviceProvider;
 import io.erda.rdma.Listener;
 import io.erda.rdma.RefusalListener;
 import io.erda.server.engine.service.ServerCore;
+import io.erda.server.engine.service.Turn;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
@@ -121,6 +122,8 @@ public final class ErdaServer implements AutoCloseable {
   private static ErdaServer serve(
       Path data, OpenedStore store, List<Device> others, ServerOptions options) {
     Failures failures = new Failures();
+    // The threads of other devices take turns with the server's; over shared memory it is alone.
+    StepTurn turn = options.listening().isEmpty() || options.timed() ? null : new StepTurn();
     ServerLog log = null;
     ServerAssembly assembly = null;
     try {
@@ -150,13 +153,14 @@ public final class ErdaServer implements AutoCloseable {
               new ServedDevices(store.shm(), others),
               ports,
               List.of(),
+              turn == null ? Turn.NONE : turn,
               log,
               failures,
               System::nanoTime,
               core -> core.figure("server.cpu.ns", ErdaServer::processCpuNs));
       StoreService served = assembly.serve(store);
       ServerCore core = served.core();
-      Steps steps = options.timed() ? new TimedSteps(core, System::nanoTime) : new Steps(core);
+      Steps steps = steps(core, turn, options);
       if (log != null) {
         log.started(store, uris);
       }
@@ -174,6 +178,13 @@ public final class ErdaServer implements AutoCloseable {
       }
       throw e;
     }
+  }
+
+  private static Steps steps(ServerCore core, StepTurn turn, ServerOptions options) {
+    if (turn != null) {
+      return new TurnSteps(core, turn);
+    }
+    return options.timed() ? new TimedSteps(core, System::nanoTime) : new Steps(core);
   }
 
   private static Device open(Listening listening, ServerOptions options) {

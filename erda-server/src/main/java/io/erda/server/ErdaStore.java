@@ -13,6 +13,7 @@ import io.erda.rdma.Device;
 import io.erda.rdma.Listener;
 import io.erda.rdma.embedded.EmbeddedDevice;
 import io.erda.rdma.embedded.EmbeddedNetwork;
+import io.erda.server.engine.service.Turn;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -123,6 +124,7 @@ public final class ErdaStore implements AutoCloseable {
         new ServedDevices(device, List.of()),
         List.of(new ServerAssembly.BoundDevice(device, listener)),
         store.shm() == null ? List.of() : List.of(store.shm()),
+        Turn.NONE,
         null,
         failures,
         nanoTime,

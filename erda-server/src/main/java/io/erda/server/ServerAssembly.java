@@ -12,6 +12,7 @@ import io.erda.server.engine.service.CoreSurroundings;
 import io.erda.server.engine.service.Limits;
 import io.erda.server.engine.service.ServerCore;
 import io.erda.server.engine.service.ServiceOptions;
+import io.erda.server.engine.service.Turn;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -38,6 +39,8 @@ final class ServerAssembly {
 
   private final List<BoundDevice> ports;
   private final List<Device> abandoned;
+  private final Turn turn;
+  private final DirectMemory direct;
   private final LongSupplier nanoTime;
   private final Consumer<ServerCore> figures;
   private final long startedNs;
@@ -47,6 +50,7 @@ final class ServerAssembly {
    * @param ports the ports at which the store is served, over the devices
    * @param abandoned devices on which the store is not served, where clients of earlier servers may
    *     live
+   * @param turn the turns in which threads of the devices handle requests
    * @param log null: none
    * @param nanoTime the clock of cores
    * @param figures adds further figures to a core
@@ -57,6 +61,7 @@ final class ServerAssembly {
       ServedDevices devices,
       List<BoundDevice> ports,
       List<Device> abandoned,
+      Turn turn,
       ServerLog log,
       Failures failures,
       LongSupplier nanoTime,
@@ -65,6 +70,8 @@ final class ServerAssembly {
     this.devices = devices;
     this.ports = List.copyOf(ports);
     this.abandoned = List.copyOf(abandoned);
+    this.turn = turn;
+    this.direct = new DirectMemory(nanoTime);
     this.log = log;
     this.news = new ReadOnlyNews(log);
     this.failures = failures;
@@ -117,7 +124,9 @@ final class ServerAssembly {
                 watch::loss,
                 log == null ? ServiceListener.NONE : log,
                 news,
-                abandoned),
+                abandoned,
+                turn,
+                direct::isScarce),
             nanoTime);
     for (BoundDevice each : ports) {
       listen(core, each.device(), each.listener());
@@ -145,6 +154,7 @@ final class ServerAssembly {
     core.figure("server.uptime.ns", () -> nanoTime.getAsLong() - startedNs);
     core.figure("server.pid", ProcessHandle.current()::pid);
     core.figure("server.heap.bytes", () -> runtime.totalMemory() - runtime.freeMemory());
+    core.figure("server.direct.bytes", direct::bytes);
     core.text("server.version", ErdaVersion.ofBuild());
   }
 

@@ -333,7 +333,8 @@ final class ServerThread implements AutoCloseable {
       if (askedFigures.any()) {
         askedFigures.answer(steps::figures);
       }
-      if (poller.mayPoll(steps.doWork())) {
+      int work = steps.doWork();
+      if (steps.mayPoll() && poller.mayPoll(work)) {
         continue;
       }
       goOnWhereThereIsRoom();

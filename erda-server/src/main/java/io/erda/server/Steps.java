@@ -6,7 +6,7 @@ import java.util.function.Supplier;
 
 /**
  * The steps by which a thread drives a server, and the preparation of its sleep. In this class only
- * the server's thread takes steps; in {@link SharedSteps} the threads of clients take some, too.
+ * the server's thread takes steps; in {@link TurnSteps} other threads take some, too.
  */
 class Steps {
   /** Changed only by {@link #change}. */
@@ -19,6 +19,11 @@ class Steps {
   /** Takes one step of the server. Returns 0 when there was no work. */
   int doWork() {
     return core.doWork();
+  }
+
+  /** Whether it is better to poll for more work after the last step than to sleep. */
+  boolean mayPoll() {
+    return true;
   }
 
   /** The figures of the server, as {@link ServerCore#figures()} gives them. */

@@ -31,6 +31,9 @@ final class ServedElsewhere implements AutoCloseable {
           .withCapacityBytes(64 << 20)
           .withBuckets(8192);
 
+  /** A flag of the JVM with which it listens over TCP, too. */
+  static final String LISTENS = "-Dlistens=true";
+
   private final Path data;
   private final Path output;
   private final Process child;
@@ -148,8 +151,13 @@ final class ServedElsewhere implements AutoCloseable {
 
   /** The child. */
   public static void main(String[] arguments) throws Exception {
-    try (ErdaServer server =
-        ErdaServer.start(Path.of(arguments[0]), OPTIONS.withLog(new Printed()))) {
+    ServerOptions options =
+        OPTIONS
+            .withLog(new Printed())
+            .withListening(
+                Boolean.getBoolean("listens") ? List.of(Listening.tcp("127.0.0.1:0")) : List.of());
+    try (ErdaServer server = ErdaServer.start(Path.of(arguments[0]), options)) {
+      System.out.println("at " + server.uris().getLast());
       server.onReadOnly(reason -> System.out.println("read-only: " + reason));
       System.out.println("serving");
       Thread watch =
@@ -181,6 +189,11 @@ final class ServedElsewhere implements AutoCloseable {
 
   Path data() {
     return data;
+  }
+
+  /** The last URI at which it is reached: over TCP, where it was started with {@link #LISTENS}. */
+  String uri() {
+    return output().lines().filter(line -> line.startsWith("at ")).findFirst().get().substring(3);
   }
 
   long pid() {

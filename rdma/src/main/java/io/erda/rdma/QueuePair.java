@@ -1,6 +1,7 @@
 package io.erda.rdma;
 
 import java.lang.foreign.MemorySegment;
+import java.util.function.BooleanSupplier;
 
 /**
  * A reliable connection. Belongs to one thread.
@@ -85,6 +86,18 @@ public interface QueuePair extends AutoCloseable {
    * already; then poll again instead of sleeping.
    */
   boolean arm();
+
+  /**
+   * Sets an action for the thread that brings messages of the peer, on a device that has such a
+   * thread. The thread calls it, instead of waking the owner, when a message has come while this
+   * queue pair was armed. The action may then use the queue pair, if the owner does not. It returns
+   * false when the owner must be woken all the same, and throws nothing.
+   *
+   * @return whether the device has such a thread
+   */
+  default boolean onArrival(BooleanSupplier action) {
+    return false;
+  }
 
   /**
    * Sleeps until something completes or the time passes. The caller first calls {@link #arm()} on

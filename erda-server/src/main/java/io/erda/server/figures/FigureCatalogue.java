@@ -173,6 +173,11 @@ public final class FigureCatalogue {
                 + " its time")
         .gauge("server.heap.bytes", BYTES, "bytes of the heap of the server's JVM that are in use")
         .gauge(
+            "server.direct.bytes",
+            BYTES,
+            "bytes outside of the heap that the server's JVM uses, above all for its clients;"
+                + " mapped files do not count")
+        .gauge(
             "server.memory.bytes",
             BYTES,
             "memory that the server's process may have, page cache included: the machine's memory,"
@@ -312,6 +317,9 @@ public final class FigureCatalogue {
             "tcp.refused.handshakes",
             "connections ended because they took too long to say who they are, or had to make room"
                 + " for others")
+        .counter(
+            "tcp.refused.memory",
+            "connections ended because the server's JVM had no memory for them")
         .counter(
             "tcp.refused.accesses",
             "READs and WRITEs refused because they were outside of what their client may reach")

@@ -82,6 +82,11 @@ public final class RawClient {
 
   public void step() {
     core.doWork();
+    poll();
+  }
+
+  /** Takes what has come, without a step of the server. */
+  void poll() {
     queuePair.poll(
         (wrId, opcode, status, byteLength, imm) -> {
           if (opcode == Opcode.CONNECT) {
@@ -129,6 +134,12 @@ public final class RawClient {
   /** Whether an answer is there that was not taken. */
   public boolean isAnswered() {
     return !received.isEmpty();
+  }
+
+  /** Takes the answer that is there, and has the server do nothing. */
+  void takeAnswer() {
+    int slot = received.remove();
+    queuePair.postReceive(slot, memory, (long) slot * SLOT_BYTES, SLOT_BYTES);
   }
 
   /** The next response, or null when the connection ended instead. */

@@ -86,6 +86,7 @@ final class EmbeddedListener implements Listener {
       answer();
       EmbeddedQueuePair queuePair = device.accept(requester);
       queuePair.peer(requester.device());
+      requester.accepted(queuePair);
       decide(requester, QueueLayout.OPEN, privateData);
       return queuePair;
     }

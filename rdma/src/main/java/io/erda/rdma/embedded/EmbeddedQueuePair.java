@@ -6,6 +6,7 @@ import io.erda.rdma.rings.QueueLayout;
 import io.erda.rdma.rings.RemoteRegion;
 import io.erda.rdma.rings.RingQueuePair;
 import java.lang.foreign.MemorySegment;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 /** One end of a connection inside a JVM. */
@@ -18,6 +19,12 @@ final class EmbeddedQueuePair extends RingQueuePair {
    * from its acceptance on.
    */
   private volatile EmbeddedDevice peer;
+
+  /** The other end of a requester that was accepted. */
+  private volatile EmbeddedQueuePair responder;
+
+  /** What a message of the peer does instead of waking this end; null for nothing. */
+  private volatile BooleanSupplier arrival;
 
   private boolean unreachable;
 
@@ -51,6 +58,10 @@ final class EmbeddedQueuePair extends RingQueuePair {
     peer = other;
   }
 
+  void accepted(EmbeddedQueuePair by) {
+    responder = by;
+  }
+
   void unreachable() {
     unreachable = true;
   }
@@ -82,6 +93,11 @@ final class EmbeddedQueuePair extends RingQueuePair {
 
   @Override
   protected void ring() {
+    EmbeddedQueuePair end = responder;
+    BooleanSupplier action = end == null ? null : end.arrival;
+    if (action != null && action.getAsBoolean()) {
+      return;
+    }
     EmbeddedDevice other = peer;
     if (other != null) {
       other.ring();
@@ -97,6 +113,12 @@ final class EmbeddedQueuePair extends RingQueuePair {
       return Status.SUCCESS;
     }
     return network.isClosed() ? Status.CLOSED : Status.UNREACHABLE;
+  }
+
+  @Override
+  public boolean onArrival(BooleanSupplier action) {
+    arrival = action;
+    return true;
   }
 
   @Override

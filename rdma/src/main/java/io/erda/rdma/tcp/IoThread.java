@@ -130,6 +130,10 @@ final class IoThread implements Runnable {
     return nanoTime.getAsLong() - begunNs < Selectors.SLEEP_MS_MAX * 1_000_000 / 2;
   }
 
+  boolean isCurrent() {
+    return Thread.currentThread() == thread;
+  }
+
   MemoryRegion local(MemorySegment memory) {
     return executor.register(memory, Backing.none(memory.byteSize()), Access.LOCAL);
   }
@@ -288,6 +292,9 @@ final class IoThread implements Runnable {
       byToken.put(connection.token, connection);
     } catch (IOException e) {
       Sockets.close(channel);
+    } catch (OutOfMemoryError e) {
+      Sockets.close(channel);
+      device.refusals().add(RefusedPeers.Kind.MEMORY, "a peer", RefusedPeers.MEMORY);
     }
   }
 

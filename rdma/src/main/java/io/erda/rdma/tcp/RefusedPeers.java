@@ -14,7 +14,8 @@ final class RefusedPeers {
     VERSION("tcp.refused.versions"),
     SECRET("tcp.refused.secret"),
     TLS("tcp.refused.tls"),
-    HANDSHAKE("tcp.refused.handshakes");
+    HANDSHAKE("tcp.refused.handshakes"),
+    MEMORY("tcp.refused.memory");
 
     private final String figure;
 
@@ -25,6 +26,9 @@ final class RefusedPeers {
 
   static final String DAMAGED =
       "what it sent was damaged on its way: a frame does not have its checksum";
+
+  /** The JVM may use no more memory outside of its heap; the connections that there are go on. */
+  static final String MEMORY = "the JVM has no memory for another connection";
 
   static final String GARBAGE = "what it sent is none of the protocol";
 

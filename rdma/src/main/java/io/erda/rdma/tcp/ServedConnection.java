@@ -67,6 +67,7 @@ final class ServedConnection implements CompletionHandler {
   private QueuePair executor;
 
   private int lastStatus;
+  private boolean bringing;
 
   // Work of the executor for the peer.
   private final Work read = Work.read().signaled();
@@ -245,6 +246,10 @@ final class ServedConnection implements CompletionHandler {
     drop();
   }
 
+  private void refuseForMemory() {
+    refuse(RefusedPeers.Kind.MEMORY, RefusedPeers.MEMORY);
+  }
+
   private void wrong() {
     refuse(RefusedPeers.Kind.GARBAGE, RefusedPeers.GARBAGE);
   }
@@ -303,7 +308,12 @@ final class ServedConnection implements CompletionHandler {
         MemorySegment request = MemorySegment.ofArray(new byte[Long.BYTES]);
         Frame.putLong(request, 0, token);
         long leftNs = Math.max(1, deadlineNs - io.options().nanoTime().getAsLong());
-        executor = io.executor().connect(io.executorAddress(), request, Duration.ofNanos(leftNs));
+        try {
+          executor = io.executor().connect(io.executorAddress(), request, Duration.ofNanos(leftNs));
+        } catch (OutOfMemoryError e) {
+          refuseForMemory();
+          return false;
+        }
         phase = Phase.DECIDING;
         executor.poll(this, 1);
       }
@@ -324,8 +334,13 @@ final class ServedConnection implements CompletionHandler {
       return;
     }
     io.connected(this);
-    in.moveTo(io.takeBuffer());
-    out.moveTo(io.takeBuffer());
+    try {
+      in.moveTo(io.takeBuffer());
+      out.moveTo(io.takeBuffer());
+    } catch (OutOfMemoryError e) {
+      refuseForMemory();
+      return;
+    }
     inRegion = io.local(in.memory());
     outRegion = io.local(out.memory());
     phase = Phase.OPEN;
@@ -472,11 +487,21 @@ final class ServedConnection implements CompletionHandler {
    * Executes work that consumes a receive of the server. Returns false when there is no receive.
    */
   private boolean executeMessage(Work work) {
-    if (!executor.post(work)) {
-      return false;
+    bringing = true;
+    boolean posted = executor.post(work);
+    bringing = false;
+    if (posted) {
+      executor.poll(this, 1);
     }
-    executor.poll(this, 1);
-    return true;
+    return posted;
+  }
+
+  /**
+   * Whether this thread, the I/O thread, brings a message to the server's end, which it may handle
+   * itself.
+   */
+  boolean isBringing() {
+    return bringing;
   }
 
   private boolean onWrite(MemorySegment memory, int at, int payload, int flags) {

@@ -9,12 +9,14 @@ import io.erda.rdma.Status;
 import io.erda.rdma.Work;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
+import java.util.function.BooleanSupplier;
 
 /**
- * The responder's end, for the server's thread. It is an embedded queue pair whose peer is the I/O
- * thread. It tells the I/O thread of posted messages, consumed bytes, and ranges that the peer may
- * WRITE. One-sided work of the responder is refused, because the memory of a client can't be
- * accessed over TCP.
+ * The responder's end, for the server's thread, and for the I/O thread while it handles the peer's
+ * messages itself ({@link #onArrival}). It is an embedded queue pair whose peer is the I/O thread.
+ * It tells the I/O thread of posted messages, consumed bytes, and ranges that the peer may WRITE.
+ * One-sided work of the responder is refused, because the memory of a client can't be accessed over
+ * TCP.
  */
 final class TcpResponder implements QueuePair, CompletionHandler {
   private static final int CREDIT_BYTES = Frame.WINDOW_BYTES / 4;
@@ -114,8 +116,16 @@ final class TcpResponder implements QueuePair, CompletionHandler {
   }
 
   private void signal() {
-    exchange.dirty = true;
-    io.signal();
+    // After the message that it brings now the I/O thread looks at the connection by itself.
+    if (!io.isCurrent() || !connection.isBringing()) {
+      exchange.dirty = true;
+      io.signal();
+    }
+  }
+
+  @Override
+  public boolean onArrival(BooleanSupplier action) {
+    return inner.onArrival(action);
   }
 
   @Override

@@ -26,8 +26,9 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * The tcp device of a server. Its I/O thread executes READs and WRITEs of peers; the server's
- * thread handles messages, and uses no socket.
+ * The tcp device of a server. Its I/O thread executes READs and WRITEs of peers. The server's
+ * thread handles messages, and uses no socket; while it sleeps, the I/O thread may handle them in
+ * its place ({@link QueuePair#onArrival}).
  *
  * <p>Internally, the two threads are the two ends of embedded queue pairs, one for each connection:
  * the I/O thread posts on them the work in the peer's frames. So fencing, claims and revoked keys

@@ -11,6 +11,8 @@ import io.erda.rdma.MemoryRegion;
 import io.erda.server.engine.events.ServiceListener;
 import io.erda.server.engine.store.StoreEngine;
 import java.lang.foreign.MemorySegment;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 
 /** Decides which clients may connect, and sends them the welcome. One thread. */
 final class Admission {
@@ -25,6 +27,8 @@ final class Admission {
   private final LeaseGrants leases;
   private final Answers answers;
   private final ServiceListener told;
+  private final Consumer<Connection> admitted;
+  private final BooleanSupplier crowded;
   private final MessageBuffers buffers = new MessageBuffers(Connection.BUFFER_BYTES);
   private final long[] refusals = new long[REASONS.length];
   private int nextClientId = 1;
@@ -37,6 +41,8 @@ final class Admission {
    * @param leases receives the decisions of puts that admitted clients announced
    * @param answers counts and times the answers
    * @param told receives the clients that are admitted or refused
+   * @param admitted receives the connections of admitted clients
+   * @param crowded whether there is no memory for another client
    */
   Admission(
       StoreEngine engine,
@@ -46,7 +52,9 @@ final class Admission {
       RequestDispatch requests,
       LeaseGrants leases,
       Answers answers,
-      ServiceListener told) {
+      ServiceListener told,
+      Consumer<Connection> admitted,
+      BooleanSupplier crowded) {
     this.engine = engine;
     this.options = options;
     this.ports = ports;
@@ -55,6 +63,8 @@ final class Admission {
     this.leases = leases;
     this.answers = answers;
     this.told = told;
+    this.admitted = admitted;
+    this.crowded = crowded;
   }
 
   private static String[] reasons() {
@@ -107,8 +117,7 @@ final class Admission {
       refuse(
           request,
           new Handshake.Refusal(
-              Handshake.Refusal.CONNECTIONS,
-              "the server's device registers no memory for another connection"));
+              Handshake.Refusal.CONNECTIONS, "there is no memory for another connection"));
       return;
     }
     accepted++;
@@ -126,7 +135,7 @@ final class Admission {
             .build();
     long processId = Handshake.decodeHello(request.privateData()).processId();
     told.connected(clientId, request.peer());
-    connections.add(
+    Connection connection =
         new Connection(
             requests,
             leases,
@@ -140,7 +149,9 @@ final class Admission {
             engine.log().geometry().heads(),
             memory,
             buffers,
-            answers));
+            answers);
+    connections.add(connection);
+    admitted.accept(connection);
   }
 
   private void refuse(ConnectionRequest request, Handshake.Refusal refusal) {
@@ -151,11 +162,17 @@ final class Admission {
   }
 
   /**
-   * Returns memory for the messages of a connection; null when the device can register no more
-   * memory.
+   * Returns memory for the messages of a connection; null when there is none, or the device can
+   * register no more.
    */
   private MemoryRegion memory(Device device) {
-    MemorySegment taken = buffers.take();
+    MemorySegment taken;
+    try {
+      taken = buffers.take();
+    } catch (OutOfMemoryError e) {
+      // The JVM may use no more memory outside of its heap.
+      return null;
+    }
     try {
       return device.register(taken, Backing.none(taken.byteSize()), Access.LOCAL);
     } catch (IllegalStateException e) {
@@ -213,6 +230,14 @@ final class Admission {
       return new Handshake.Refusal(
           Handshake.Refusal.CONNECTIONS,
           "all " + options.connectionsMax() + " connections are taken");
+    }
+    if (!buffers.hasSpare() && crowded.getAsBoolean()) {
+      SpaceRefusals.record("CONNECTIONS", 0, -1, 0);
+      return new Handshake.Refusal(
+          Handshake.Refusal.CONNECTIONS,
+          "the server's JVM has no memory for another client beside "
+              + connections.size()
+              + ": -XX:MaxDirectMemorySize or -Xmx");
     }
     if (hasItsShare(user) && !(connections.closeWhoLeft() && !hasItsShare(user))) {
       refusedOfUser++;

@@ -10,6 +10,7 @@ final class ClientConnections {
   private final UserShares shares;
   private final Consumer<Connection> leaving;
   private final Consumer<Connection> left;
+  private int unserved;
   private boolean anyGone;
   private long misbehaved;
 
@@ -59,12 +60,20 @@ final class ClientConnections {
   /** Handles the messages that arrived. Returns how many. */
   int doWork() {
     int work = 0;
+    unserved = 0;
     for (int i = 0; i < connections.size(); i++) {
       Connection connection = connections.get(i);
-      work += connection.doWork();
+      int handled = connection.doWork();
+      work += handled;
+      unserved += connection.isServed() ? 0 : handled;
       anyGone |= connection.gone();
     }
     return work;
+  }
+
+  /** How many of the messages that {@link #doWork} handled no other thread would handle. */
+  int unserved() {
+    return unserved;
   }
 
   /** Closes the connections that {@link #doWork} found gone. */

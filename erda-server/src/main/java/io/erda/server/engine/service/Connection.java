@@ -16,6 +16,8 @@ import io.erda.server.engine.publishing.Requester;
 import io.erda.server.engine.publishing.Reservation;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
+import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 
 /**
  * One client, as the server sees it: its queue pair, message slots and reservations. Owns them.
@@ -98,6 +100,7 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
   private boolean leftUndecided;
 
   private int handled;
+  private boolean served;
   private boolean gone;
   private boolean misbehaved;
   private boolean closed;
@@ -167,6 +170,22 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
       handled++;
     }
     queuePair.poll(this, SLOTS);
+  }
+
+  /**
+   * Lets the thread that brings the client's requests handle them, in turns with the server's
+   * thread.
+   *
+   * @param step handles them, and returns whether it leaves no work for the server's thread
+   */
+  void serveIn(Turn turn, Predicate<Connection> step) {
+    BooleanSupplier once = () -> step.test(this);
+    served = queuePair.onArrival(() -> turn.take(once));
+  }
+
+  /** Whether the thread that brings the client's requests handles them. */
+  boolean isServed() {
+    return served;
   }
 
   /** As {@link QueuePair#arm}. */

@@ -5,6 +5,7 @@ import io.erda.server.engine.events.ServiceListener;
 import io.erda.server.engine.publishing.Syncs;
 import io.erda.server.engine.store.StoreFailures;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /**
@@ -20,6 +21,8 @@ import java.util.function.Supplier;
  * @param failing is called when the store takes no more puts and deletes
  * @param abandoned devices that the store is not served on, where clients of earlier servers may
  *     live
+ * @param turn the turns in which threads of devices handle requests
+ * @param crowded whether there is no memory for another client
  */
 public record CoreSurroundings(
     FileWork files,
@@ -27,7 +30,9 @@ public record CoreSurroundings(
     Supplier<String> loss,
     ServiceListener listener,
     StoreFailures.Listener failing,
-    List<Device> abandoned) {
+    List<Device> abandoned,
+    Turn turn,
+    BooleanSupplier crowded) {
   /** The server's thread does all work, and no listener is called. */
   public static final CoreSurroundings NONE =
       new CoreSurroundings(
@@ -36,25 +41,35 @@ public record CoreSurroundings(
           () -> null,
           ServiceListener.NONE,
           StoreFailures.Listener.NONE,
-          List.of());
+          List.of(),
+          Turn.NONE,
+          () -> false);
 
   public CoreSurroundings {
     abandoned = List.copyOf(abandoned);
   }
 
   public CoreSurroundings withSyncs(Syncs other) {
-    return new CoreSurroundings(files, other, loss, listener, failing, abandoned);
+    return new CoreSurroundings(files, other, loss, listener, failing, abandoned, turn, crowded);
   }
 
   public CoreSurroundings withListener(ServiceListener other) {
-    return new CoreSurroundings(files, syncs, loss, other, failing, abandoned);
+    return new CoreSurroundings(files, syncs, loss, other, failing, abandoned, turn, crowded);
   }
 
   public CoreSurroundings withFailing(StoreFailures.Listener other) {
-    return new CoreSurroundings(files, syncs, loss, listener, other, abandoned);
+    return new CoreSurroundings(files, syncs, loss, listener, other, abandoned, turn, crowded);
+  }
+
+  public CoreSurroundings withTurn(Turn other) {
+    return new CoreSurroundings(files, syncs, loss, listener, failing, abandoned, other, crowded);
+  }
+
+  public CoreSurroundings withCrowded(BooleanSupplier other) {
+    return new CoreSurroundings(files, syncs, loss, listener, failing, abandoned, turn, other);
   }
 
   public CoreSurroundings withAbandoned(List<Device> other) {
-    return new CoreSurroundings(files, syncs, loss, listener, failing, other);
+    return new CoreSurroundings(files, syncs, loss, listener, failing, other, turn, crowded);
   }
 }

@@ -20,6 +20,11 @@ final class MessageBuffers {
     this.bytes = bytes;
   }
 
+  /** Whether {@link #take} needs no new memory. */
+  boolean hasSpare() {
+    return !free.isEmpty();
+  }
+
   /** Memory full of zeros. */
   MemorySegment take() {
     MemorySegment again = free.poll();

@@ -179,6 +179,11 @@ final class Publishing {
     this.nanoTime = nanoTime;
   }
 
+  /** Whether no batch waits for a device. */
+  boolean isAtOnce() {
+    return syncs.isAtOnce();
+  }
+
   /** Number of batches that waited for a device. */
   long groups() {
     return groups;

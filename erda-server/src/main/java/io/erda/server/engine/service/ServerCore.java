@@ -56,6 +56,9 @@ public final class ServerCore implements AutoCloseable {
    */
   private static final int CLEANER_STEPS = 64;
 
+  /** Threads of devices handle requests at most for so long without a step. */
+  private static final long STEP_WITHIN_NS = 10_000_000;
+
   /** An idle server checks for requests after cleaning for this long, at the end of a step. */
   private static final long IDLE_CLEANING_NS_MAX = 1_000_000;
 
@@ -80,13 +83,16 @@ public final class ServerCore implements AutoCloseable {
   private final Cleaner cleaner;
   private final IntSupplier growing = this::grow;
   private final IntSupplier cleaning = this::clean;
+  private final MemoryGuard.Step<Connection> serving = this::answerAndArm;
 
   private long nextAcceptNs = Long.MIN_VALUE;
   private long nextHousekeepingNs;
   private int putOff;
 
-  /** When the current step began. */
+  /** When the current step began, or the last one. */
   private long stepNs;
+
+  private boolean othersWork;
 
   /** Serves an opened store, alone; {@link #listen} makes it reachable. */
   public ServerCore(StoreEngine engine, ServiceOptions options, LongSupplier nanoTime) {
@@ -179,7 +185,17 @@ public final class ServerCore implements AutoCloseable {
             files.departures(),
             figures);
     this.admission =
-        new Admission(engine, options, ports, connections, requests, leases, answers, told);
+        new Admission(
+            engine,
+            options,
+            ports,
+            connections,
+            requests,
+            leases,
+            answers,
+            told,
+            connection -> admitted(connection, surroundings.turn()),
+            surroundings.crowded());
     engine
         .log()
         .onLink(
@@ -337,6 +353,46 @@ public final class ServerCore implements AutoCloseable {
     return outcome;
   }
 
+  private void admitted(Connection connection, Turn turn) {
+    // Elsewhere a batch waits for a device, or for other requests of the same step.
+    if (turn != Turn.NONE && publishing.isAtOnce() && writer.announced() == null) {
+      connection.serveIn(turn, this::serve);
+    }
+  }
+
+  /**
+   * Handles the requests of one connection, in the thread that has brought them.
+   *
+   * @return false when there is work left for the server's thread
+   */
+  private boolean serve(Connection connection) {
+    if (connection.gone() || failures.any()) {
+      return false;
+    }
+    long nowNs = nanoTime.getAsLong();
+    requests.step(nowNs);
+    int armed = 0;
+    try {
+      armed = faults.step(connection, serving);
+      if (armed == MemoryGuard.FAULT) {
+        onFault(faults.fault());
+      }
+    } catch (FailedStoreException e) {
+      failures.becauseOf(e);
+    }
+    boolean due = nowNs - stepNs >= STEP_WITHIN_NS;
+    return armed == 1 && !due && !failures.any() && !hasMore();
+  }
+
+  /** Returns 1 when the connection is armed, and nothing has come that it has not handled. */
+  private int answerAndArm(Connection connection) {
+    connection.doWork();
+    publishing.publish();
+    // The requests of answers that have been sent give room for other requests.
+    connection.doWork();
+    return connection.arm() && !connection.gone() ? 1 : 0;
+  }
+
   /**
    * Polls the connections without taking a whole step: notes which answers have been sent, and
    * passes on requests that have come.
@@ -374,8 +430,9 @@ public final class ServerCore implements AutoCloseable {
       nextAcceptNs = nowNs + ACCEPT_NS;
       work += admission.doWork();
     }
-    work += connections.doWork();
-    work += publishing.publish();
+    int handled = connections.doWork();
+    handled += publishing.publish();
+    work += handled;
     work += decideAnnounced(nowNs);
     work += failures.any() ? 0 : failures.step(growing);
     connections.closeGone();
@@ -392,7 +449,19 @@ public final class ServerCore implements AutoCloseable {
       files.tellAppends();
       files.tend(nowNs, leases.anyWaits());
     }
-    return work + makeFiles() + cleanAndAnswer();
+    work += makeFiles() + cleanAndAnswer();
+    if (work > 0) {
+      othersWork = work == handled && connections.unserved() == 0;
+    }
+    return work;
+  }
+
+  /**
+   * Whether the last step that did work did only what threads of devices do where no step is taken.
+   * Then it is better to sleep than to poll for more.
+   */
+  public boolean didOthersWork() {
+    return othersWork;
   }
 
   /**

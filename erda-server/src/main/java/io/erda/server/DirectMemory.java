@@ -1,0 +1,85 @@
+package io.erda.server;
+
+import com.sun.management.HotSpotDiagnosticMXBean;
+import java.lang.management.BufferPoolMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
+
+/**
+ * The memory of this JVM outside of its heap and of mapped files. Each client of a server takes
+ * some of it. Where it is used up, whatever needs more fails with an {@code OutOfMemoryError}. One
+ * thread; any thread may ask for the {@link #bytes}.
+ */
+final class DirectMemory {
+  /** What is kept for everything but further clients: this part of the limit, up to a bound. */
+  private static final int KEPT_PART = 8;
+
+  private static final long KEPT_BYTES_MAX = 32 << 20;
+
+  /** The least time between two collections. */
+  private static final long COLLECT_NS = 1_000_000_000;
+
+  /** How long the cleaners may take behind a collection. */
+  private static final int FREED_WITHIN_MS = 10;
+
+  private final LongSupplier nanoTime;
+  private final BufferPoolMXBean pool = pool();
+  private final long limit = limit();
+  private long collectedNs;
+
+  /**
+   * @param nanoTime a monotonic clock
+   */
+  DirectMemory(LongSupplier nanoTime) {
+    this.nanoTime = nanoTime;
+    collectedNs = nanoTime.getAsLong() - COLLECT_NS;
+  }
+
+  private static BufferPoolMXBean pool() {
+    for (BufferPoolMXBean each : ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class)) {
+      if (each.getName().equals("direct")) {
+        return each;
+      }
+    }
+    return null;
+  }
+
+  /** Returns {@code -XX:MaxDirectMemorySize}; without it the JVM takes the size of the heap. */
+  private static long limit() {
+    HotSpotDiagnosticMXBean flags =
+        ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
+    String set = flags == null ? "0" : flags.getVMOption("MaxDirectMemorySize").getValue();
+    return set.equals("0") ? Runtime.getRuntime().maxMemory() : Long.parseLong(set);
+  }
+
+  /** Returns the bytes that are in use; 0 when the JVM does not tell. */
+  long bytes() {
+    return pool == null ? 0 : pool.getMemoryUsed();
+  }
+
+  /**
+   * Whether the rest is kept for other purposes than further clients. The memory of clients that
+   * have left is found by the garbage collector, so this asks for a collection now and then while
+   * memory is scarce, and waits some milliseconds for it.
+   */
+  boolean isScarce() {
+    if (!isUsedUp()) {
+      return false;
+    }
+    long nowNs = nanoTime.getAsLong();
+    if (nowNs - collectedNs < COLLECT_NS) {
+      return true;
+    }
+    System.gc();
+    for (int i = 0; i < FREED_WITHIN_MS && isUsedUp(); i++) {
+      LockSupport.parkNanos(1_000_000);
+    }
+    collectedNs = nanoTime.getAsLong();
+    return isUsedUp();
+  }
+
+  private boolean isUsedUp() {
+    return bytes() > limit - Math.min(limit / KEPT_PART, KEPT_BYTES_MAX);
+  }
+}
