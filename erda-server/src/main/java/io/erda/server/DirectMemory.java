@@ -13,27 +13,31 @@ import java.util.function.LongSupplier;
  */
 final class DirectMemory {
   /** What is kept for everything but further clients: this part of the limit, up to a bound. */
-  private static final int KEPT_PART = 8;
+  private static final int KEPT_PART = 4;
 
   private static final long KEPT_BYTES_MAX = 32 << 20;
 
-  /** The least time between two collections. */
-  private static final long COLLECT_NS = 1_000_000_000;
+  /** The least time between two collections; it doubles with each that was in vain. */
+  private static final long COLLECT_NS_MIN = 1_000_000_000;
+
+  private static final long COLLECT_NS_MAX = 64_000_000_000L;
 
   /** How long the cleaners may take behind a collection. */
   private static final int FREED_WITHIN_MS = 10;
 
+  private static final BufferPoolMXBean POOL = pool();
+
   private final LongSupplier nanoTime;
-  private final BufferPoolMXBean pool = pool();
   private final long limit = limit();
   private long collectedNs;
+  private long collectNs = COLLECT_NS_MIN;
 
   /**
    * @param nanoTime a monotonic clock
    */
   DirectMemory(LongSupplier nanoTime) {
     this.nanoTime = nanoTime;
-    collectedNs = nanoTime.getAsLong() - COLLECT_NS;
+    collectedNs = nanoTime.getAsLong() - COLLECT_NS_MIN;
   }
 
   private static BufferPoolMXBean pool() {
@@ -54,8 +58,8 @@ final class DirectMemory {
   }
 
   /** Returns the bytes that are in use; 0 when the JVM does not tell. */
-  long bytes() {
-    return pool == null ? 0 : pool.getMemoryUsed();
+  static long bytes() {
+    return POOL == null ? 0 : POOL.getMemoryUsed();
   }
 
   /**
@@ -68,7 +72,7 @@ final class DirectMemory {
       return false;
     }
     long nowNs = nanoTime.getAsLong();
-    if (nowNs - collectedNs < COLLECT_NS) {
+    if (nowNs - collectedNs < collectNs) {
       return true;
     }
     System.gc();
@@ -76,7 +80,9 @@ final class DirectMemory {
       LockSupport.parkNanos(1_000_000);
     }
     collectedNs = nanoTime.getAsLong();
-    return isUsedUp();
+    boolean vain = isUsedUp();
+    collectNs = vain ? Math.min(2 * collectNs, COLLECT_NS_MAX) : COLLECT_NS_MIN;
+    return vain;
   }
 
   private boolean isUsedUp() {

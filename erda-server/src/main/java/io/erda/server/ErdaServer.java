@@ -154,6 +154,7 @@ public final class ErdaServer implements AutoCloseable {
               ports,
               List.of(),
               turn == null ? Turn.NONE : turn,
+              new DirectMemory(System::nanoTime),
               log,
               failures,
               System::nanoTime,
@@ -265,7 +266,7 @@ public final class ErdaServer implements AutoCloseable {
   }
 
   /**
-   * Sets a listener that the server's thread calls once, with the reason, when the store's files
+   * Sets a listener that a thread of the server calls once, with the reason, when the store's files
    * fail and it takes no more puts and deletes. If that has happened already the caller's thread
    * calls the listener at once.
    */

@@ -126,6 +126,7 @@ public final class ErdaStore implements AutoCloseable {
         store.shm() == null ? List.of() : List.of(store.shm()),
         Turn.NONE,
         null,
+        null,
         failures,
         nanoTime,
         core -> {});

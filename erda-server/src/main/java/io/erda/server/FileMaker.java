@@ -11,7 +11,7 @@ import java.util.function.Consumer;
  * Makes the files of future regions in a thread of its own, at normal priority, because a client
  * may be waiting for a file.
  *
- * <p>Called only by the server's thread.
+ * <p>Called only by the thread that has the server's turn.
  */
 final class FileMaker implements AutoCloseable {
   private final Consumer<PersistentMemory> made;

@@ -14,6 +14,7 @@ import io.erda.server.engine.service.ServerCore;
 import io.erda.server.engine.service.ServiceOptions;
 import io.erda.server.engine.service.Turn;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
@@ -40,7 +41,7 @@ final class ServerAssembly {
   private final List<BoundDevice> ports;
   private final List<Device> abandoned;
   private final Turn turn;
-  private final DirectMemory direct;
+  private final BooleanSupplier crowded;
   private final LongSupplier nanoTime;
   private final Consumer<ServerCore> figures;
   private final long startedNs;
@@ -51,6 +52,7 @@ final class ServerAssembly {
    * @param abandoned devices on which the store is not served, where clients of earlier servers may
    *     live
    * @param turn the turns in which threads of the devices handle requests
+   * @param direct the memory that clients take; null when it is the application's, too
    * @param log null: none
    * @param nanoTime the clock of cores
    * @param figures adds further figures to a core
@@ -62,6 +64,7 @@ final class ServerAssembly {
       List<BoundDevice> ports,
       List<Device> abandoned,
       Turn turn,
+      DirectMemory direct,
       ServerLog log,
       Failures failures,
       LongSupplier nanoTime,
@@ -71,7 +74,7 @@ final class ServerAssembly {
     this.ports = List.copyOf(ports);
     this.abandoned = List.copyOf(abandoned);
     this.turn = turn;
-    this.direct = new DirectMemory(nanoTime);
+    this.crowded = direct == null ? () -> false : direct::isScarce;
     this.log = log;
     this.news = new ReadOnlyNews(log);
     this.failures = failures;
@@ -126,7 +129,7 @@ final class ServerAssembly {
                 news,
                 abandoned,
                 turn,
-                direct::isScarce),
+                crowded),
             nanoTime);
     for (BoundDevice each : ports) {
       listen(core, each.device(), each.listener());
@@ -154,7 +157,7 @@ final class ServerAssembly {
     core.figure("server.uptime.ns", () -> nanoTime.getAsLong() - startedNs);
     core.figure("server.pid", ProcessHandle.current()::pid);
     core.figure("server.heap.bytes", () -> runtime.totalMemory() - runtime.freeMemory());
-    core.figure("server.direct.bytes", direct::bytes);
+    core.figure("server.direct.bytes", DirectMemory::bytes);
     core.text("server.version", ErdaVersion.ofBuild());
   }
 

@@ -51,6 +51,9 @@ final class SharedSteps extends TurnSteps implements LocalPublisher {
   SharedSteps(ServerCore core, Runnable wakeup) {
     super(core, new StepTurn());
     this.wakeup = wakeup;
+    // As in the constructor of StepTurn: the JVM resolves the field for each class.
+    turn.failure = null;
+    new OwnLine(null).resolve();
   }
 
   /**
@@ -109,6 +112,11 @@ final class SharedSteps extends TurnSteps implements LocalPublisher {
 
     OwnLine(LocalLine line) {
       this.line = line;
+    }
+
+    /** REQUIRES: no step was taken yet. */
+    private void resolve() {
+      turn.failure = null;
     }
 
     @Override

@@ -28,6 +28,8 @@ class ServedByDevicesTest {
   private static final byte[] KEY = "key".getBytes(StandardCharsets.UTF_8);
   private static final byte[] VALUE = "value".getBytes(StandardCharsets.UTF_8);
 
+  private static final int POLLING_NS = 1_000_000;
+
   private long nowNs = 1;
   private final EmbeddedNetwork network = new EmbeddedNetwork(() -> nowNs);
   private final EmbeddedDevice serverDevice = network.device();
@@ -51,7 +53,7 @@ class ServedByDevicesTest {
     core =
         new ServerCore(
             StoreOpening.open(new HeapDirectory(), StoreHarness.TINY, new Random(7)),
-            new ServiceOptions(3, 1L << 50, 4096, 0, CleanerOptions.NEVER),
+            new ServiceOptions(3, 1L << 50, 4096, POLLING_NS, CleanerOptions.NEVER),
             surroundings,
             () -> nowNs += 1000);
     core.listen(serverDevice, serverDevice.listen("erda"));
@@ -138,6 +140,32 @@ class ServedByDevicesTest {
     client.poll();
     assertEquals(1, wakeups);
     assertNull(client.response());
+  }
+
+  /** Its polling would take each request from the thread that brings it. */
+  @Test
+  void theServersThreadDoesNotPollForThem() throws IOException {
+    serve(CoreSurroundings.NONE.withTurn(this::take));
+    assertFalse(isToSleepAfterARequest());
+    nowNs += POLLING_NS;
+    assertTrue(isToSleepAfterARequest());
+  }
+
+  @Test
+  void theServersThreadPollsForRequestsThatWaitForIt() throws IOException {
+    serve(CoreSurroundings.NONE);
+    nowNs += POLLING_NS;
+    assertFalse(isToSleepAfterARequest());
+  }
+
+  private boolean isToSleepAfterARequest() {
+    busy = true;
+    client.send(Message.MAP, Message.HEADER_BYTES);
+    while (core.doWork() > 0) {
+      client.poll();
+    }
+    client.takeAnswer();
+    return core.didOthersWork();
   }
 
   /** There several requests are made durable together. */

@@ -231,14 +231,6 @@ final class Admission {
           Handshake.Refusal.CONNECTIONS,
           "all " + options.connectionsMax() + " connections are taken");
     }
-    if (!buffers.hasSpare() && crowded.getAsBoolean()) {
-      SpaceRefusals.record("CONNECTIONS", 0, -1, 0);
-      return new Handshake.Refusal(
-          Handshake.Refusal.CONNECTIONS,
-          "the server's JVM has no memory for another client beside "
-              + connections.size()
-              + ": -XX:MaxDirectMemorySize or -Xmx");
-    }
     if (hasItsShare(user) && !(connections.closeWhoLeft() && !hasItsShare(user))) {
       refusedOfUser++;
       SpaceRefusals.record("CONNECTIONS", 0, -1, 0);
@@ -246,6 +238,14 @@ final class Admission {
           Handshake.Refusal.CONNECTIONS,
           "user %s has all %d connections that a user other than the server's may have"
               .formatted(user, options.limits().connectionsPerUser()));
+    }
+    if (!buffers.hasSpare() && crowded.getAsBoolean()) {
+      SpaceRefusals.record("CONNECTIONS", 0, -1, 0);
+      return new Handshake.Refusal(
+          Handshake.Refusal.CONNECTIONS,
+          "the server's JVM has no memory for another client beside "
+              + connections.size()
+              + ": -XX:MaxDirectMemorySize or -Xmx");
     }
     return null;
   }

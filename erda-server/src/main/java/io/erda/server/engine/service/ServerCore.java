@@ -92,7 +92,10 @@ public final class ServerCore implements AutoCloseable {
   /** When the current step began, or the last one. */
   private long stepNs;
 
-  private boolean othersWork;
+  /** When a step began last whose work no thread of a device would have done. */
+  private long ownWorkNs;
+
+  private final long pollingNs;
 
   /** Serves an opened store, alone; {@link #listen} makes it reachable. */
   public ServerCore(StoreEngine engine, ServiceOptions options, LongSupplier nanoTime) {
@@ -121,6 +124,8 @@ public final class ServerCore implements AutoCloseable {
       UnaryOperator<Entries> overEntries) {
     this.engine = engine;
     this.nanoTime = nanoTime;
+    this.ownWorkNs = nanoTime.getAsLong();
+    this.pollingNs = options.pollingNs();
     this.loss = surroundings.loss();
     this.told = surroundings.listener();
     this.failures = new StoreFailures(engine, surroundings.failing());
@@ -388,8 +393,9 @@ public final class ServerCore implements AutoCloseable {
   private int answerAndArm(Connection connection) {
     connection.doWork();
     publishing.publish();
-    // The requests of answers that have been sent give room for other requests.
+    // Answers that were sent give room for further requests.
     connection.doWork();
+    publishing.publish();
     return connection.arm() && !connection.gone() ? 1 : 0;
   }
 
@@ -450,18 +456,18 @@ public final class ServerCore implements AutoCloseable {
       files.tend(nowNs, leases.anyWaits());
     }
     work += makeFiles() + cleanAndAnswer();
-    if (work > 0) {
-      othersWork = work == handled && connections.unserved() == 0;
+    if (work > handled || connections.unserved() > 0) {
+      ownWorkNs = nowNs;
     }
     return work;
   }
 
   /**
-   * Whether the last step that did work did only what threads of devices do where no step is taken.
+   * Whether the steps of the last while did only what threads of devices do where no step is taken.
    * Then it is better to sleep than to poll for more.
    */
   public boolean didOthersWork() {
-    return othersWork;
+    return stepNs - ownWorkNs > pollingNs;
   }
 
   /**

@@ -109,7 +109,9 @@ public final class StoreFailures {
    * kill.
    */
   public boolean hasRoomAgain() {
-    return full != null && full.isOver();
+    // Another thread may take a step meanwhile, and find another reason.
+    NoRoomToStoreException found = full;
+    return found != null && found.isOver();
   }
 
   /** Whether there was a failure, so that the store takes no more puts and deletes. */

@@ -63,6 +63,25 @@ public final class FairShare implements AutoCloseable {
     return new FairShare(connections, () -> new Gets(ErdaClient.connect(uri), keys, valueBytes));
   }
 
+  /** Connections that only put one value. */
+  public static FairShare ofPuts(
+      String uri, int connections, MemorySegment[] keys, MemorySegment value) {
+    return new FairShare(connections, () -> new Puts(ErdaClient.connect(uri), keys, value));
+  }
+
+  private record Puts(ErdaClient client, MemorySegment[] keys, MemorySegment value)
+      implements Connection {
+    @Override
+    public void operate(int number) {
+      client.put(keys[number % keys.length], value);
+    }
+
+    @Override
+    public void close() {
+      client.close();
+    }
+  }
+
   /** One connection. One thread makes, uses and closes it. */
   public interface Connection extends AutoCloseable {
     /**

@@ -2,6 +2,7 @@ package io.erda.eval.experiments.network;
 
 import static io.erda.eval.experiments.network.TcpExperiment.AGAIN;
 import static io.erda.eval.experiments.network.TcpExperiment.BARE_ONE;
+import static io.erda.eval.experiments.network.TcpExperiment.BARE_PUT;
 import static io.erda.eval.experiments.network.TcpExperiment.BARE_TWO;
 import static io.erda.eval.experiments.network.TcpExperiment.CONNECTIONS;
 import static io.erda.eval.experiments.network.TcpExperiment.FIRST;
@@ -9,6 +10,8 @@ import static io.erda.eval.experiments.network.TcpExperiment.GET;
 import static io.erda.eval.experiments.network.TcpExperiment.GET_ALL;
 import static io.erda.eval.experiments.network.TcpExperiment.LOGIC;
 import static io.erda.eval.experiments.network.TcpExperiment.PIPELINED;
+import static io.erda.eval.experiments.network.TcpExperiment.PUT;
+import static io.erda.eval.experiments.network.TcpExperiment.PUT_SHARE;
 import static io.erda.eval.experiments.network.TcpExperiment.REDIS;
 import static io.erda.eval.experiments.network.TcpExperiment.SHARE;
 import static io.erda.eval.experiments.network.TcpExperiment.VALUE_BYTES;
@@ -36,7 +39,9 @@ final class TcpReport {
   private static final double BARE_RATIO_MAX = 1.3;
   private static final double AT_ONCE_RATIO_MIN = 5;
   private static final double REDIS_RATIO_MIN = 1.5;
+  private static final double PUT_RATIO_MAX = 1.4;
   private static final double SHARE_MIN = 0.5;
+  private static final double PUT_SHARE_MIN = 0.8;
   private static final double LOGIC_SHARE_MAX = 0.01;
 
   private final Rounds rounds;
@@ -68,6 +73,8 @@ final class TcpReport {
     time("a get of 16 in flight", PIPELINED);
     time("a get of a getAll of 16", GET_ALL);
     time("a GET of 16, Redis", REDIS);
+    time("a bare request and answer of an update's bytes, median", BARE_PUT);
+    time("update, one at a time, median", PUT);
     return report
         .given("valueBytes", VALUE_BYTES)
         .add("roundTrips", trips)
@@ -84,6 +91,11 @@ final class TcpReport {
                     beside("Redis / getAll of 16", REDIS, GET_ALL).atLeast(REDIS_RATIO_MIN),
                     ratio(CONNECTIONS + " connections: slowest / median", rounds.values(SHARE))
                         .atLeast(SHARE_MIN),
+                    beside("update / bare", PUT, BARE_PUT).atMost(PUT_RATIO_MAX),
+                    ratio(
+                            CONNECTIONS + " connections that update: slowest / median",
+                            rounds.values(PUT_SHARE))
+                        .atLeast(PUT_SHARE_MIN),
                     share("server's logic, of a core", rounds.values(LOGIC))
                         .atMost(LOGIC_SHARE_MAX)))
         .add(

@@ -4,6 +4,8 @@ import io.erda.client.ClientStatistics;
 import io.erda.client.ErdaClient;
 import io.erda.eval.report.StatsFigures;
 import io.erda.hashtable.Neighbourhood;
+import io.erda.logstore.ObjectLayout;
+import io.erda.protocol.Message;
 import io.erda.protocol.Root;
 import java.util.Map;
 
@@ -17,8 +19,9 @@ import java.util.Map;
  * @param objectBytes that the READ of an object fetches
  */
 record TcpRoundTrips(double perGet, double readsPerGet, int objectBytes) {
-  private static final int HEADER = 24;
+  private static final int HEADER = 32;
   private static final int READ_REQUEST = HEADER + 24;
+  private static final int WRITE_HEADER = 24;
 
   int lookUpRequest() {
     return 2 * READ_REQUEST;
@@ -34,6 +37,16 @@ record TcpRoundTrips(double perGet, double readsPerGet, int objectBytes) {
 
   int objectAnswer() {
     return HEADER + objectBytes;
+  }
+
+  /** The bytes of a put's WRITE, and of the message behind it, which are sent together. */
+  static int putRequest(int keyBytes, int valueBytes) {
+    int object = ObjectLayout.padded(ObjectLayout.bytes(keyBytes, valueBytes));
+    return HEADER + WRITE_HEADER + object + HEADER + Message.PUBLISH_REQUEST_BYTES;
+  }
+
+  static int putAnswer() {
+    return HEADER + Message.PUBLISH_RESPONSE_BYTES;
   }
 
   /** Counts while {@code gets} runs. No other client may read during that time. */

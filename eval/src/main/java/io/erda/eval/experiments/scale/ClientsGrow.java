@@ -1,6 +1,5 @@
 package io.erda.eval.experiments.scale;
 
-import io.erda.client.ErdaClient;
 import io.erda.eval.Experiment.Context;
 import io.erda.eval.experiments.network.FairShare;
 import io.erda.eval.floor.BesideFloor;
@@ -79,9 +78,7 @@ final class ClientsGrow implements Growth {
       // The floor reads the places where objects lay before.
       for (int i = 0; i < CONNECTIONS.length; i++) {
         context.progress().step(CONNECTIONS[i] + " connections put");
-        try (FairShare putting =
-            new FairShare(
-                CONNECTIONS[i], () -> new Puts(ErdaClient.connect(uri), keys, dataset.value(1)))) {
+        try (FairShare putting = FairShare.ofPuts(uri, CONNECTIONS[i], keys, dataset.value(1))) {
           Rounds put =
               new Rounds()
                   .measure(Curve.PUT, () -> ns(putting.run(turnNs), new ArrayList<>()))
@@ -154,19 +151,6 @@ final class ClientsGrow implements Growth {
     @Override
     public void close() {
       reader.close();
-    }
-  }
-
-  private record Puts(ErdaClient client, MemorySegment[] keys, MemorySegment value)
-      implements FairShare.Connection {
-    @Override
-    public void operate(int number) {
-      client.put(keys[number % keys.length], value);
-    }
-
-    @Override
-    public void close() {
-      client.close();
     }
   }
 }
