@@ -18,8 +18,6 @@ final class Counters {
    */
   static final long BYTES_DIFFERING = 32;
 
-  private static final int READS_PER_SHOW = 64;
-
   private final long base;
   private long reads;
   private long readsAtCheck;
@@ -33,14 +31,12 @@ final class Counters {
   }
 
   /**
-   * Counts a READ. The other end sees the count after {@link #show}, or after a few dozen further
-   * READs.
+   * Counts a READ. The other end sees the count after {@link #show}. This is part of each READ of a
+   * get, which the compiler compiles as one unit only while it is short.
    */
   void read(int length) {
     bytesRead += length;
-    if ((++reads & READS_PER_SHOW - 1) == 0) {
-      show();
-    }
+    reads++;
   }
 
   /** Counts READs since the last {@link #check}. */
