@@ -8,7 +8,8 @@ import java.lang.foreign.MemorySegment;
 /**
  * Checks the memory that a caller passes, before anything else is done. Otherwise a segment whose
  * arena is closed, or that belongs to another thread, would fail only when its bytes are copied,
- * and in a call with several keys some operations would have taken effect by then.
+ * and in a call with several keys some operations would have taken effect by then. A single get
+ * checks behind its copies.
  *
  * <p>The memory may still go away during the call: another thread closes the arena, or the file
  * that the segment maps is shortened. {@link #gone} and {@link #missing} make exceptions of that.
