@@ -162,7 +162,8 @@ public sealed interface ErdaUri {
       requireNoParameters(uri, path);
       return Path.of(path);
     } catch (InvalidPathException e) {
-      throw bad(uri, " (" + e.getReason() + ")");
+      throw bad(
+          uri, " (the JVM can't name such a file, which is no UTF-8 or has a NUL in its name)");
     }
   }
 

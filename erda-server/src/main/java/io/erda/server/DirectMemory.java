@@ -12,10 +12,14 @@ import java.util.function.LongSupplier;
  * thread; any thread may ask for the {@link #bytes}.
  */
 final class DirectMemory {
-  /** What is kept for everything but further clients: this part of the limit, up to a bound. */
-  private static final int KEPT_PART = 4;
+  /**
+   * A quarter of the limit is reserved: no further client is admitted whose memory would come out
+   * of it, so that the clients that are there and the server itself can go on.
+   */
+  private static final int RESERVED_PART = 4;
 
-  private static final long KEPT_BYTES_MAX = 32 << 20;
+  /** More than this is not reserved, however high the limit is. */
+  private static final long RESERVED_BYTES_MAX = 32 << 20;
 
   /** The least time between two collections; it doubles with each that was in vain. */
   private static final long COLLECT_NS_MIN = 1_000_000_000;
@@ -63,9 +67,9 @@ final class DirectMemory {
   }
 
   /**
-   * Whether the rest is kept for other purposes than further clients. The memory of clients that
-   * have left is found by the garbage collector, so this asks for a collection now and then while
-   * memory is scarce, and waits some milliseconds for it.
+   * Whether only the reserved memory is left. The memory of clients that have left is found by the
+   * garbage collector, so this asks for a collection now and then while memory is scarce, and waits
+   * some milliseconds for it.
    */
   boolean isScarce() {
     if (!isUsedUp()) {
@@ -86,6 +90,6 @@ final class DirectMemory {
   }
 
   private boolean isUsedUp() {
-    return bytes() > limit - Math.min(limit / KEPT_PART, KEPT_BYTES_MAX);
+    return bytes() > limit - Math.min(limit / RESERVED_PART, RESERVED_BYTES_MAX);
   }
 }

@@ -19,13 +19,7 @@ class TurnSteps extends Steps {
   @Override
   int doWork() {
     turn.take();
-    int work;
-    try {
-      work = super.doWork();
-    } catch (Throwable e) {
-      turn.fail(e);
-      throw e;
-    }
+    int work = inTurn(super::doWork);
     return turn.release() ? Math.max(1, work) : work;
   }
 
@@ -34,46 +28,43 @@ class TurnSteps extends Steps {
     return !core.didOthersWork();
   }
 
+  /**
+   * It does not matter whether a step was requested in the meantime, because the server's thread
+   * takes a step before it sleeps.
+   */
   @Override
   Map<String, Long> figures() {
     turn.take();
-    try {
-      return super.figures();
-    } catch (Throwable e) {
-      turn.fail(e);
-      throw e;
-    } finally {
-      // It does not matter whether a step was requested in the meantime, because the server's
-      // thread, which calls this, takes a step before it sleeps.
-      if (turn.failure == null) {
-        turn.release();
-      }
-    }
+    Map<String, Long> figures = inTurn(super::figures);
+    turn.release();
+    return figures;
   }
 
   @Override
   long arm() {
     turn.take();
-    long sleepNs;
-    try {
-      sleepNs = super.arm();
-    } catch (Throwable e) {
-      turn.fail(e);
-      throw e;
-    }
+    long sleepNs = inTurn(super::arm);
     return turn.release() ? 0 : sleepNs;
   }
 
   @Override
   void change(Supplier<ServerCore> next) {
     turn.take();
-    try {
+    inTurn(() -> {
       super.change(next);
+      return null;
+    });
+    turn.release();
+  }
+
+  /** Does work in the turn, which is never released when the work fails. */
+  private <T> T inTurn(Supplier<T> work) {
+    try {
+      return work.get();
     } catch (Throwable e) {
       turn.fail(e);
       throw e;
     }
-    turn.release();
   }
 
   @Override

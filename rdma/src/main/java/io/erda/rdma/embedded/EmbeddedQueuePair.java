@@ -23,7 +23,10 @@ final class EmbeddedQueuePair extends RingQueuePair {
   /** The other end of a requester that was accepted. */
   private volatile EmbeddedQueuePair responder;
 
-  /** What a message of the peer does instead of waking this end; null for nothing. */
+  /**
+   * The action that the peer's thread runs when it has sent a message, in place of waking the
+   * thread of this end; null when it wakes that thread. See {@link #onArrival}.
+   */
   private volatile BooleanSupplier arrival;
 
   private boolean unreachable;
