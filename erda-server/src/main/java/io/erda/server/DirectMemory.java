@@ -13,12 +13,12 @@ import java.util.function.LongSupplier;
  */
 final class DirectMemory {
   /**
-   * A quarter of the limit is reserved: no further client is admitted whose memory would come out
-   * of it, so that the clients that are there and the server itself can go on.
+   * A quarter of the limit is reserved, at least so many bytes if that is not more than a half, and
+   * at most so many: no further client is admitted whose memory would come out of it. So the
+   * clients that are there can go on, and so can the threads that ask the server about others.
    */
-  private static final int RESERVED_PART = 4;
+  private static final long RESERVED_BYTES_MIN = 2 << 20;
 
-  /** More than this is not reserved, however high the limit is. */
   private static final long RESERVED_BYTES_MAX = 32 << 20;
 
   /** The least time between two collections; it doubles with each that was in vain. */
@@ -32,7 +32,7 @@ final class DirectMemory {
   private static final BufferPoolMXBean POOL = pool();
 
   private final LongSupplier nanoTime;
-  private final long limit = limit();
+  private final long admittedBytesMax = admittedBytesMax();
   private long collectedNs;
   private long collectNs = COLLECT_NS_MIN;
 
@@ -53,12 +53,33 @@ final class DirectMemory {
     return null;
   }
 
-  /** Returns {@code -XX:MaxDirectMemorySize}; without it the JVM takes the size of the heap. */
-  private static long limit() {
+  /**
+   * Returns a warning when this JVM was told to collect no garbage when it is asked to; null
+   * otherwise. Some memory of clients that have left is found only by a collection.
+   */
+  static String warning() {
+    return "true".equals(option("DisableExplicitGC"))
+        ? "-XX:+DisableExplicitGC keeps memory of clients that have left until the heap is"
+            + " collected for other reasons: where more than 64 clients come and go, leave it"
+            + " out, or set -XX:MaxDirectMemorySize high enough"
+        : null;
+  }
+
+  /** Returns the value of an option of the JVM; null when it is unknown. */
+  private static String option(String name) {
     HotSpotDiagnosticMXBean flags =
         ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
-    String set = flags == null ? "0" : flags.getVMOption("MaxDirectMemorySize").getValue();
-    return set.equals("0") ? Runtime.getRuntime().maxMemory() : Long.parseLong(set);
+    try {
+      return flags == null ? null : flags.getVMOption(name).getValue();
+    } catch (IllegalArgumentException e) {
+      return null;
+    }
+  }
+
+  /** Returns {@code -XX:MaxDirectMemorySize}; without it the JVM takes the size of the heap. */
+  private static long limit() {
+    String set = option("MaxDirectMemorySize");
+    return set == null || set.equals("0") ? Runtime.getRuntime().maxMemory() : Long.parseLong(set);
   }
 
   /** Returns the bytes that are in use; 0 when the JVM does not tell. */
@@ -90,6 +111,12 @@ final class DirectMemory {
   }
 
   private boolean isUsedUp() {
-    return bytes() > limit - Math.min(limit / RESERVED_PART, RESERVED_BYTES_MAX);
+    return bytes() > admittedBytesMax;
+  }
+
+  private static long admittedBytesMax() {
+    long limit = limit();
+    long reserved = Math.clamp(limit / 4, RESERVED_BYTES_MIN, RESERVED_BYTES_MAX);
+    return limit - Math.min(reserved, limit / 2);
   }
 }

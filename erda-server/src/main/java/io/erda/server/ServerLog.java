@@ -71,6 +71,7 @@ final class ServerLog implements ServiceListener, RefusalListener, AutoCloseable
   private final Kind full = new Kind();
   private final Kind overQuota = new Kind();
   private final Kind leftBehind = new Kind();
+  private final Kind undone = new Kind();
   private final Kind trouble = new Kind();
   private final Kind noFile = new Kind();
   private final Kind fileAgain = new Kind();
@@ -115,6 +116,10 @@ final class ServerLog implements ServiceListener, RefusalListener, AutoCloseable
           copied
               + ": when the file system is full, puts of keys that are there find no room either"
               + " (erda doctor says more)");
+    }
+    String kept = DirectMemory.warning();
+    if (kept != null) {
+      say(Level.WARNING, kept);
     }
     store.engine().recovery().notes().forEach(note -> say(Level.INFO, "recovery: " + note));
     say(
@@ -210,6 +215,11 @@ final class ServerLog implements ServiceListener, RefusalListener, AutoCloseable
   @Override
   public void leftBehind(String what) {
     say(Level.WARNING, leftBehind, what);
+  }
+
+  @Override
+  public void undone(String what) {
+    say(Level.WARNING, undone, what);
   }
 
   @Override

@@ -220,6 +220,20 @@ class ServerLogTest {
         log.lines.getLast());
   }
 
+  /** Files that were left behind hid that a stop left no record. */
+  @Test
+  void workThatWasLeftUndoneIsToldBesideManyFiles() {
+    log.open.countDown();
+    ServerLog server = new ServerLog(log, System::nanoTime, new Failures());
+    for (int i = 0; i < 100; i++) {
+      server.leftBehind("spare-" + i);
+    }
+    server.undone("the record of this stop");
+    server.close();
+    assertEquals(ServerLog.LINES_MAX, log.count("spare-"));
+    assertEquals(1, log.count("the record of this stop"));
+  }
+
   /**
    * The reader of the log has stopped: the server's thread goes on, and the log says later how many
    * lines are missing.

@@ -139,7 +139,7 @@ public final class FileSupply {
    * @param wanted whether a lease waits for a file
    */
   public void prepareAhead(boolean wanted) {
-    if (spares.making()) {
+    if (spares.making() || spares.leavesFilesBehind()) {
       return;
     }
     boolean another =
@@ -256,7 +256,7 @@ public final class FileSupply {
    */
   LeaseResult provide(int others, boolean mayMake) throws IOException {
     while (spares.count() <= others) {
-      if (!mayMake) {
+      if (!mayMake || spares.leavesFilesBehind()) {
         return refusal();
       }
       long failures = spares.failures();
@@ -283,11 +283,16 @@ public final class FileSupply {
    */
   LeaseResult notNamed(IOException why) {
     try {
-      spares.failed(why);
+      spares.notNamed(why);
     } catch (IOException e) {
       throw new UncheckedIOException("can't give a file the name of a region", e);
     }
     return refusal();
+  }
+
+  /** Notes that a file that was taken has the name of a region now. */
+  void named() {
+    spares.named();
   }
 
   /** Takes a spare file, which the caller then owns. REQUIRES: {@link #provide} returned null. */

@@ -128,6 +128,7 @@ final class Linking {
     try {
       rename(spare.name(), name);
       directory.sync();
+      files.named();
       done = true;
       return new Region(slot, head, index, its, memory, new ObjectChecksum(memory.segment()));
     } finally {

@@ -23,6 +23,12 @@ import java.util.regex.Pattern;
  * of regions that were cleaned. Owns the memories it has. One thread.
  */
 final class SpareFiles {
+  /**
+   * How many files may be left behind because they could be neither renamed nor removed, before no
+   * more are made.
+   */
+  private static final int UNNAMED_MAX = 8;
+
   /** The names of spare files. */
   static final Pattern FILE = Pattern.compile("(spare|left)-[0-9]+");
 
@@ -48,6 +54,9 @@ final class SpareFiles {
   private boolean outOfSpace;
   private boolean ofFileSize;
   private String trouble;
+
+  /** How many files in a row could not be given the name of a region. */
+  private int unnamed;
 
   SpareFiles(MemoryDirectory directory, Leftovers leftovers, long bytes) {
     this.directory = directory;
@@ -166,8 +175,7 @@ final class SpareFiles {
       goesOn = memory == null;
       if (memory != null) {
         spares.addLast(new Spare(creating, memory));
-        failedLast = false;
-        trouble = null;
+        made();
       }
     } catch (IOException e) {
       // Nothing depends on the file; another one will be tried.
@@ -179,6 +187,33 @@ final class SpareFiles {
       }
     }
     return 1;
+  }
+
+  /** A file that can be made is no news while none can be given a region's name. */
+  private void made() {
+    if (unnamed == 0) {
+      failedLast = false;
+      trouble = null;
+    }
+  }
+
+  /** Notes that a file was given the name of a region. */
+  void named() {
+    if (unnamed > 0) {
+      unnamed = 0;
+      made();
+    }
+  }
+
+  /** Notes why a file could not be given the name of a region; it was removed, or left behind. */
+  void notNamed(IOException why) throws UnwritableFileSystemException {
+    unnamed++;
+    failed(why);
+  }
+
+  /** Whether another file would most likely be left behind as well, so that none is made. */
+  boolean leavesFilesBehind() {
+    return unnamed >= UNNAMED_MAX && leftovers.count() > 0;
   }
 
   /**

@@ -487,6 +487,26 @@ class LogStoreTest {
     assertEquals(3, leased(log.lease(0, 16, 16)).region().generation());
   }
 
+  /** Each refused lease left one more file, until the disk was full. */
+  @Test
+  void filesThatCanNeitherBeRenamedNorRemovedAreNotMadeForEver() throws IOException {
+    LogStore log = create(SMALL);
+    directory.failDeletes = new AccessDeniedException("spare", null, "unlink: not permitted");
+    for (int i = 0; i < 50; i++) {
+      directory.failNextRename = new IOException("spare: rename: not permitted");
+      assertEquals(new LeaseResult.NotNow("spare: rename: not permitted"), log.lease(0, 16, 16));
+      log.files().prepareAhead(true);
+      assertEquals("spare: rename: not permitted", log.files().trouble());
+    }
+    long left = directory.names().stream().filter(name -> name.startsWith("spare-")).count();
+    assertTrue(left <= 9, "files: " + left);
+    directory.failDeletes = null;
+    directory.failNextRename = null;
+    log.files().removeAgain();
+    assertInstanceOf(LeaseResult.Leased.class, log.lease(0, 16, 16));
+    assertNull(log.files().trouble());
+  }
+
   /**
    * The directory can't be written to for a moment (chattr +i): the error of the removal replaced
    * the one of the renaming, and ended the whole log.

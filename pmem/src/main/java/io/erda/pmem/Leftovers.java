@@ -22,8 +22,10 @@ public final class Leftovers {
   /** Names of the files that were left behind, and why each was; the oldest first. */
   private final Map<String, String> left = new LinkedHashMap<>();
 
-  private final List<String> untold = new ArrayList<>();
-  private Consumer<String> listener = untold::add;
+  private final List<String> leftUntold = new ArrayList<>();
+  private final List<String> undoneUntold = new ArrayList<>();
+  private Consumer<String> onLeft = leftUntold::add;
+  private Consumer<String> onUndone = undoneUntold::add;
   private long failures;
 
   public Leftovers(MemoryDirectory directory) {
@@ -42,13 +44,16 @@ public final class Leftovers {
   }
 
   /**
-   * Sets the listener, which gets a line for each file that is left behind. It gets the lines of
-   * earlier files at once.
+   * Sets who gets a line for each file that is left behind, and for each failure of other work.
+   * They get earlier lines at once.
    */
-  public void onLeft(Consumer<String> told) {
-    listener = told;
-    untold.forEach(told);
-    untold.clear();
+  public void tell(Consumer<String> left, Consumer<String> undone) {
+    onLeft = left;
+    onUndone = undone;
+    leftUntold.forEach(left);
+    undoneUntold.forEach(undone);
+    leftUntold.clear();
+    undoneUntold.clear();
   }
 
   /** Removes a file, if it exists. Returns false when it is left behind. */
@@ -61,7 +66,7 @@ public final class Leftovers {
       failures++;
       String why = FileErrors.inWords(e);
       if (!why.equals(left.put(name, why))) {
-        listener.accept(why + ": the file is needed no more, and is left behind");
+        onLeft.accept(why + ": the file is needed no more, and is left behind");
       }
       return false;
     }
@@ -69,7 +74,7 @@ public final class Leftovers {
 
   /** Reports a failure of other work on which nothing depends. */
   public void undone(String what) {
-    listener.accept(what);
+    onUndone.accept(what);
   }
 
   /** Tries again to remove the files that were left behind. */

@@ -38,7 +38,7 @@ class LeftoversTest {
   @Test
   void whatIsLeftIsToldOnceAndRemovedLater() throws IOException {
     List<String> told = new ArrayList<>();
-    leftovers.onLeft(told::add);
+    leftovers.tell(told::add, told::add);
     leave("table-2");
     fails = true;
     leftovers.again();

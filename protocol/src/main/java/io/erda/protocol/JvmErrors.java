@@ -20,10 +20,7 @@ public final class JvmErrors {
             + " --enable-native-access=io.erda.pmem,io.erda.rdma,io.erda.server";
       }
       if (each instanceof OutOfMemoryError) {
-        return says(each, "native thread")
-            ? "no more threads can be made here: raise the limit of this user's processes (ulimit"
-                + " -u; a service: LimitNPROC=, TasksMax=) or of the control group (pids.max)"
-            : "out of memory: " + each.getMessage() + "; -Xmx gives a JVM more";
+        return outOfMemory(each);
       }
     }
     return switch (error) {
@@ -48,6 +45,18 @@ public final class JvmErrors {
               + " again";
       default -> null;
     };
+  }
+
+  private static String outOfMemory(Throwable error) {
+    if (says(error, "native thread")) {
+      return "no more threads can be made here: raise the limit of this user's processes (ulimit"
+          + " -u; a service: LimitNPROC=, TasksMax=) or of the control group (pids.max)";
+    }
+    String more =
+        says(error, "direct buffer")
+            ? "-XX:MaxDirectMemorySize gives a JVM more, or -Xmx where that is not set"
+            : "-Xmx gives a JVM more";
+    return "out of memory: " + error.getMessage() + "; " + more;
   }
 
   /**

@@ -53,4 +53,15 @@ class JvmErrorsTest {
     assertEquals(
         null, JvmErrors.explain(new InternalError("a fault occurred in an unsafe access")));
   }
+
+  /** It advised -Xmx, which does not help where the other limit is set. */
+  @Test
+  void aLackOfMemoryOutsideOfTheHeapIsToldByTheLimitOfThat() {
+    String told =
+        JvmErrors.tell(new OutOfMemoryError("Cannot reserve 65584 bytes of direct buffer memory"));
+    assertTrue(told.contains("-XX:MaxDirectMemorySize"), told);
+    assertEquals(
+        "out of memory: Java heap space; -Xmx gives a JVM more",
+        JvmErrors.tell(new OutOfMemoryError("Java heap space")));
+  }
 }

@@ -63,6 +63,11 @@ class FailingCallsTest {
                   public void leftBehind(String what) {
                     told.add(what);
                   }
+
+                  @Override
+                  public void undone(String what) {
+                    told.add(what);
+                  }
                 }),
             () -> nowNs += 1000);
     core.listen(serverDevice, serverDevice.listen("erda"));

@@ -17,6 +17,8 @@ import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
@@ -48,6 +50,10 @@ public final class EmbeddedDevice implements Device {
 
   private final List<EmbeddedQueuePair> departing = new ArrayList<>();
   private final List<EmbeddedListener> listeners = new ArrayList<>();
+
+  /** Memory of connections that both ends have closed. Threads of peers give it back. */
+  private final Queue<MemorySegment> spareQueues = new ConcurrentLinkedQueue<>();
+
   private DeviceStatistics finished = DeviceStatistics.NONE;
 
   @SuppressWarnings("unused") // through SIGNALLED
@@ -56,6 +62,9 @@ public final class EmbeddedDevice implements Device {
   private volatile Thread sleeper;
   private volatile Runnable wakesToo;
   private volatile Runnable rung = this::wakeup;
+
+  /** Of a device that many connections begin at; further memory is left to the collector. */
+  private static final int QUEUES_KEPT_MAX = 64;
 
   EmbeddedDevice(
       EmbeddedNetwork network, boolean counted, long extraWriteLatencyNs, LongSupplier nanoTime) {
@@ -92,7 +101,9 @@ public final class EmbeddedDevice implements Device {
 
   @Override
   public QueuePair connect(String address, MemorySegment privateData, Duration timeout) {
-    MemorySegment queue = Arena.ofAuto().allocate(QueueLayout.BYTES, 128);
+    MemorySegment spare = spareQueues.poll();
+    MemorySegment queue =
+        spare == null ? Arena.ofAuto().allocate(QueueLayout.BYTES, 128) : spare.fill((byte) 0);
     QueueLayout.initialise(queue, ProcessHandle.current().pid(), counted, privateData);
     EmbeddedQueuePair queuePair =
         new EmbeddedQueuePair(this, network, queue, true, timeout.toNanos(), nanoTime);
@@ -224,16 +235,36 @@ public final class EmbeddedDevice implements Device {
     finished = finished.plus(queuePair.statistics());
     queuePairs.remove(queuePair);
     // strangers() removes them too, but nobody may ever call it.
-    departing.removeIf(EmbeddedQueuePair::peerLeft);
-    if (!queuePair.isRequester() && !queuePair.peerLeft()) {
+    departing.removeIf(EmbeddedDevice::isLeft);
+    if (queuePair.isRequester()) {
+      if (queuePair.isRefused()) {
+        giveBack(queuePair.queue);
+      }
+    } else if (!isLeft(queuePair)) {
       departing.add(queuePair);
+    }
+  }
+
+  /** Whether both ends are closed. Then the memory between them serves another connection. */
+  private static boolean isLeft(EmbeddedQueuePair closed) {
+    boolean left = closed.peerLeft();
+    if (left) {
+      closed.requesterDevice().giveBack(closed.queue);
+    }
+    return left;
+  }
+
+  /** Keeps the memory of a connection that this device has made, and that nobody uses any more. */
+  private void giveBack(MemorySegment queue) {
+    if (spareQueues.size() < QUEUES_KEPT_MAX) {
+      spareQueues.add(queue);
     }
   }
 
   /** {@inheritDoc} The peers' threads are in this JVM, but may have stopped anywhere. */
   @Override
   public int strangers() {
-    departing.removeIf(EmbeddedQueuePair::peerLeft);
+    departing.removeIf(EmbeddedDevice::isLeft);
     return departing.size();
   }
 

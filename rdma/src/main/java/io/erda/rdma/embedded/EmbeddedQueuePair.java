@@ -145,6 +145,17 @@ final class EmbeddedQueuePair extends RingQueuePair {
         != QueueLayout.OPEN;
   }
 
+  /** Whether the connection of this requester was refused, so that nobody has the other end. */
+  boolean isRefused() {
+    return (long) QueueLayout.WORD.getAcquire(queue, QueueLayout.RESPONDER_STATE_OFFSET)
+        == QueueLayout.REFUSED;
+  }
+
+  /** The device whose requester this responder was made for. */
+  EmbeddedDevice requesterDevice() {
+    return peer;
+  }
+
   @Override
   protected void release() {
     device.forget(this);

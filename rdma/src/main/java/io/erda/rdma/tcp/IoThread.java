@@ -37,6 +37,16 @@ import java.util.function.LongSupplier;
 final class IoThread implements Runnable {
   private static final int BUFFER_BYTES = 64 << 10;
   private static final int BUFFERS_KEPT_MAX = 64;
+  private static final int HANDSHAKE_BUFFER_BYTES = 512;
+  private static final int HANDSHAKE_BUFFERS_KEPT_MAX = 256;
+
+  /**
+   * How many peers the server's thread may be asked about at once. Each has memory of its own then,
+   * which must not come out of what is reserved for those that are connected: without memory this
+   * thread would wait for the garbage collector, and all peers with it.
+   */
+  private static final int DECIDING_MAX = 4;
+
   private static final int ACCEPTS_PER_TURN = 16;
   private static final long ACCEPT_AGAIN_NS = 20_000_000;
 
@@ -63,7 +73,14 @@ final class IoThread implements Runnable {
   /** The {@link #connections} that are still connecting, the oldest first. */
   private final ArrayDeque<ServedConnection> handshakes = new ArrayDeque<>();
 
+  /** The {@link #handshakes} that wait until the server's thread is asked about fewer peers. */
+  private final ArrayDeque<ServedConnection> undecided = new ArrayDeque<>();
+
+  /** How many peers the server's thread was asked about and has not decided on. */
+  private int deciding;
+
   private final ArrayDeque<MemorySegment> spareBuffers = new ArrayDeque<>();
+  private final ArrayDeque<MemorySegment> spareHandshakeBuffers = new ArrayDeque<>();
   private final Map<Long, ServedConnection> byToken = new ConcurrentHashMap<>();
   private final Thread thread;
   private long nextToken = 1;
@@ -211,6 +228,9 @@ final class IoThread implements Runnable {
         connections.get(i).onSignal();
       }
     }
+    while (deciding < DECIDING_MAX && !undecided.isEmpty()) {
+      undecided.poll().goOn();
+    }
     if (!handshakes.isEmpty() || lingering > 0 || acceptsLater) {
       expire(options.nanoTime().getAsLong());
     }
@@ -336,11 +356,39 @@ final class IoThread implements Runnable {
     return spare == null ? Arena.ofAuto().allocate(BUFFER_BYTES, 64) : spare;
   }
 
+  MemorySegment takeHandshakeBuffer() {
+    MemorySegment spare = spareHandshakeBuffers.poll();
+    return spare == null ? Arena.ofAuto().allocate(HANDSHAKE_BUFFER_BYTES, 64) : spare;
+  }
+
+  /** Takes back a buffer, or one for a handshake. */
   void giveBack(MemorySegment buffer) {
-    assert !spareBuffers.contains(buffer) : "two connections would have one buffer";
-    if (buffer.byteSize() == BUFFER_BYTES && spareBuffers.size() < BUFFERS_KEPT_MAX) {
-      spareBuffers.add(buffer);
+    boolean handshake = buffer.byteSize() == HANDSHAKE_BUFFER_BYTES;
+    ArrayDeque<MemorySegment> spares = handshake ? spareHandshakeBuffers : spareBuffers;
+    assert !spares.contains(buffer) : "two connections would have one buffer";
+    if (spares.size() < (handshake ? HANDSHAKE_BUFFERS_KEPT_MAX : BUFFERS_KEPT_MAX)) {
+      spares.add(buffer);
     }
+  }
+
+  /**
+   * Whether the server's thread may be asked about another peer. If not, the connection's {@link
+   * ServedConnection#goOn} is called when it may.
+   */
+  boolean mayDecide(ServedConnection connection) {
+    if (deciding < DECIDING_MAX) {
+      return true;
+    }
+    if (!undecided.contains(connection)) {
+      undecided.add(connection);
+    }
+    return false;
+  }
+
+  /** Changes the number of peers that the server's thread was asked about. */
+  void decides(int more) {
+    deciding += more;
+    assert deciding >= 0 && deciding <= DECIDING_MAX : deciding;
   }
 
   void lingers(int more) {
@@ -354,6 +402,7 @@ final class IoThread implements Runnable {
 
   void forget(ServedConnection connection) {
     handshakes.remove(connection);
+    undecided.remove(connection);
     connections.remove(connection);
     byToken.remove(connection.token);
   }

@@ -24,7 +24,6 @@ import javax.net.ssl.SSLException;
  * so.
  */
 final class ServedConnection implements CompletionHandler {
-  private static final int HANDSHAKE_BUFFER_BYTES = 512;
 
   /** The most requests that may end before a frame tells the peer. */
   private static final int ENDED_UNTOLD_MAX = 64;
@@ -116,8 +115,8 @@ final class ServedConnection implements CompletionHandler {
             ? new Transport.Plain(channel, 0)
             : options.tls().wrap(channel, null, 0);
     this.handshake = new ServerHandshake(options, transport);
-    this.in = new InBuffer(device.handshakeBuffer(HANDSHAKE_BUFFER_BYTES));
-    this.out = new OutBuffer(device.handshakeBuffer(HANDSHAKE_BUFFER_BYTES));
+    this.in = new InBuffer(io.takeHandshakeBuffer());
+    this.out = new OutBuffer(io.takeHandshakeBuffer());
   }
 
   /** The peer's address, for messages. From any thread. */
@@ -154,6 +153,11 @@ final class ServedConnection implements CompletionHandler {
       return;
     }
     exchange.dirty = false;
+    goOn();
+  }
+
+  /** Goes on where the connection could not, without new bytes of its socket. */
+  void goOn() {
     try {
       if (!faults.attempt(this, ServedConnection::decideAndWork)) {
         drop();
@@ -228,7 +232,7 @@ final class ServedConnection implements CompletionHandler {
     if (phase == Phase.ENDING) {
       io.lingers(-1);
     }
-    phase = Phase.ENDED;
+    leave(Phase.ENDED);
     if (executor != null) {
       executor.close();
     }
@@ -295,6 +299,9 @@ final class ServedConnection implements CompletionHandler {
   // Handshake.
 
   private boolean onHandshake() throws IOException {
+    if (!io.mayDecide(this)) {
+      return false;
+    }
     switch (handshake.advance(in, out)) {
       case WAITS -> {
         return false;
@@ -315,6 +322,7 @@ final class ServedConnection implements CompletionHandler {
           return false;
         }
         phase = Phase.DECIDING;
+        io.decides(1);
         executor.poll(this, 1);
       }
     }
@@ -335,21 +343,38 @@ final class ServedConnection implements CompletionHandler {
     }
     io.connected(this);
     try {
-      in.moveTo(io.takeBuffer());
-      out.moveTo(io.takeBuffer());
+      takeBuffers();
     } catch (OutOfMemoryError e) {
       refuseForMemory();
       return;
     }
     inRegion = io.local(in.memory());
     outRegion = io.local(out.memory());
-    phase = Phase.OPEN;
+    leave(Phase.OPEN);
     postReceive();
+  }
+
+  /** Goes on to the next phase. */
+  private void leave(Phase to) {
+    if (phase == Phase.DECIDING) {
+      io.decides(-1);
+    }
+    phase = to;
+  }
+
+  /** Takes larger buffers in place of those of the handshake. */
+  private void takeBuffers() {
+    MemorySegment smallIn = in.memory();
+    in.moveTo(io.takeBuffer());
+    io.giveBack(smallIn);
+    MemorySegment smallOut = out.memory();
+    out.moveTo(io.takeBuffer());
+    io.giveBack(smallOut);
   }
 
   private void linger() {
     assert phase != Phase.ENDING && phase != Phase.ENDED : phase;
-    phase = Phase.ENDING;
+    leave(Phase.ENDING);
     io.lingers(1);
     lingerUntilNs = io.options().nanoTime().getAsLong() + LINGER_NS;
   }

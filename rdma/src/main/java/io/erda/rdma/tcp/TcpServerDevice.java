@@ -13,7 +13,6 @@ import io.erda.rdma.embedded.EmbeddedDevice;
 import io.erda.rdma.embedded.EmbeddedNetwork;
 import io.erda.rdma.rings.RegistryLayout;
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
@@ -191,10 +190,6 @@ public final class TcpServerDevice implements Device {
 
   RefusedPeers refusals() {
     return refusals;
-  }
-
-  MemorySegment handshakeBuffer(int bytes) {
-    return Arena.ofAuto().allocate(bytes, 64);
   }
 
   @Override

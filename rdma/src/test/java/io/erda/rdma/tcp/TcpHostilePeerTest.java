@@ -106,6 +106,45 @@ final class TcpHostilePeerTest {
     there[0].close();
   }
 
+  /**
+   * Many peers that connect at once took all memory of the JVM before the server was asked about
+   * them. Then the thread of the device waited for the garbage collector, and all peers with it.
+   */
+  @Test
+  void theServerIsAskedAboutFewPeersAtOnce() throws IOException {
+    open(PLAIN, PLAIN);
+    List<QueuePair> clients = new ArrayList<>();
+    Recorder seen = new Recorder();
+    for (int i = 0; i < 30; i++) {
+      clients.add(fixture.client().connect(fixture.address(), NOTHING, Duration.ofSeconds(20)));
+    }
+    List<QueuePair> accepted = new ArrayList<>();
+    while (accepted.size() < 30) {
+      List<ConnectionRequest> asked = new ArrayList<>();
+      until(() -> {
+        clients.forEach(each -> each.poll(seen, 8));
+        ConnectionRequest request = listener.poll();
+        return request != null && asked.add(request);
+      });
+      // The others have had time to come, too.
+      long endNs = System.nanoTime() + 20_000_000;
+      until(() -> {
+        clients.forEach(each -> each.poll(seen, 8));
+        ConnectionRequest request = listener.poll();
+        return request != null && !asked.add(request) || System.nanoTime() - endNs > 0;
+      });
+      assertTrue(asked.size() <= 4, "asked about " + asked.size() + " at once");
+      asked.forEach(each -> accepted.add(each.accept(NOTHING)));
+    }
+    until(() -> {
+      clients.forEach(each -> each.poll(seen, 8));
+      return seen.of(Opcode.CONNECT).size() == 30;
+    });
+    clients.forEach(QueuePair::close);
+    accepted.forEach(QueuePair::close);
+    assertServes();
+  }
+
   private static void until(BooleanSupplier condition) {
     while (!condition.getAsBoolean()) {
       Thread.yield();

@@ -47,12 +47,18 @@ public interface ServiceListener {
   default void overQuota(String why, int clientId, String peer) {}
 
   /**
-   * A file that is no longer needed could not be removed, or other work was left to the next
-   * server.
+   * A file that is no longer needed could not be removed.
    *
    * @param what the file, and the reason
    */
   default void leftBehind(String what) {}
+
+  /**
+   * Work on which nothing depends was left undone.
+   *
+   * @param what the work, and the reason
+   */
+  default void undone(String what) {}
 
   /**
    * A cleaning ended.

@@ -133,7 +133,7 @@ public final class ServerCore implements AutoCloseable {
     this.writer = new StoreWriter(engine, options.growth(), ports, told, surroundings.syncs());
     this.answers = new Answers(nanoTime);
     engine.beginIncarnation();
-    engine.leftovers().onLeft(told::leftBehind);
+    engine.leftovers().tell(told::leftBehind, told::undone);
     this.connections =
         new ClientConnections(
             new UserShares(options.limits(), engine.log().geometry().capacityBytes()),
