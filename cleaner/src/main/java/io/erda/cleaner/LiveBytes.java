@@ -47,7 +47,7 @@ public final class LiveBytes {
 
   /** Live bytes of a region, or −1 when they are not known yet. */
   public long of(Region region) {
-    return known ? bytes[region.slot()] : -1;
+    return known ? Math.max(0, bytes[region.slot()]) : -1;
   }
 
   /** Live bytes of all regions, or −1 when they are not known yet. */
@@ -84,7 +84,7 @@ public final class LiveBytes {
    *     a tombstone
    */
   public void replaced(long slot, int head, int before, int after) {
-    if (known || entries.isBehind(slot, cursor)) {
+    if (counts(slot)) {
       add(head, before, -1);
       add(head, after, 1);
     }
@@ -92,26 +92,56 @@ public final class LiveBytes {
 
   private void add(int head, int offset, int sign) {
     Region region = offset == VersionWord.NONE ? null : linked.region(head, offset);
-    if (region == null) {
-      return;
+    if (region != null) {
+      add(region, sign * bytesAt(region, offset));
     }
+  }
+
+  /** How many bytes count for the whole object at an offset of a region. Any thread. */
+  public long bytesAt(Region region, int offset) {
     MemorySegment memory = region.memory().segment();
     long place = linked.geometry().place(offset);
-    if (!ObjectLayout.tombstone(memory, place)) {
-      int length =
-          ObjectLayout.bytes(
-              ObjectLayout.keyLength(memory, place), ObjectLayout.valueLength(memory, place));
-      add(region, sign * Math.min(ObjectLayout.padded(length), linked.geometry().room(place)));
+    if (ObjectLayout.tombstone(memory, place)) {
+      return 0;
     }
+    int length =
+        ObjectLayout.bytes(
+            ObjectLayout.keyLength(memory, place), ObjectLayout.valueLength(memory, place));
+    return Math.min(ObjectLayout.padded(length), linked.geometry().room(place));
+  }
+
+  /**
+   * Whether a replaced version of an entry must be counted: the sweep has passed the entry. Any
+   * thread, while no other method is called.
+   *
+   * @param slot the slot of the entry
+   */
+  public boolean counts(long slot) {
+    return known || entries.isBehind(slot, cursor);
+  }
+
+  /**
+   * Counts versions of entries that {@link #counts}, which have replaced others since. Several
+   * calls for one region add up, so the bytes may be less than 0 between them.
+   *
+   * @param slot of the region table
+   * @param change by how many bytes the region has more live ones
+   */
+  public void change(int slot, long change) {
+    set(slot, bytes[slot] + change);
   }
 
   /** Changes a region's live bytes because the cleaner moved an object into it or out of it. */
   void add(Region region, long change) {
-    set(region, Math.max(0, bytes[region.slot()] + change));
+    set(region.slot(), Math.max(0, bytes[region.slot()] + change));
   }
 
   void set(Region region, long live) {
-    total += live - bytes[region.slot()];
-    bytes[region.slot()] = live;
+    set(region.slot(), live);
+  }
+
+  private void set(int slot, long live) {
+    total += live - bytes[slot];
+    bytes[slot] = live;
   }
 }

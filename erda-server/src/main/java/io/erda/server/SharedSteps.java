@@ -13,9 +13,11 @@ import io.erda.server.engine.service.ServerCore;
  *
  * <p><b>One at a time.</b> A thread takes steps while it has the {@link StepTurn}.
  *
- * <p><b>Puts without a message.</b> A client takes the turn just for its put ({@link #line}), and
- * takes a step of the server now and then. A client that finds the turn taken waits for it for a
- * moment, and then sends a message instead. The server's thread lets waiting clients go first.
+ * <p><b>Puts without a message</b> ({@link #line}). Clients that put to keys which are there do so
+ * at once, sharing the turn ({@link ServerCore#commitNow}). For any other put a client takes the
+ * turn alone. It takes a step of the server now and then. A client that finds the turn taken waits
+ * for it for a moment, and then sends a message instead. The server's thread lets waiting clients
+ * go first.
  *
  * <p><b>Errors of a caller.</b> A stack overflow or a lack of memory may cut a step in an
  * application's thread short at any point. Then no thread takes another step, because the state is
@@ -40,6 +42,18 @@ final class SharedSteps extends TurnSteps implements LocalPublisher {
    */
   private static final int CALLS_PER_STEP_OF_MUCH = 8;
 
+  /**
+   * As {@link #CALLS_PER_STEP} for puts that share the turn. They leave it to the server's thread
+   * whenever it wants it.
+   */
+  private static final int SHARED_CALLS_PER_STEP = 1_000;
+
+  /** As {@link #CALLS_PER_STEP_OF_MUCH} for puts that share the turn. */
+  private static final int SHARED_CALLS_PER_STEP_OF_MUCH = 64;
+
+  /** The most puts in a row that do not try to share the turn, after others tried in vain. */
+  private static final int UNSHARED_MAX = 15;
+
   /** How many times a client tries to get the turn to publish, before it sends a message. */
   private static final int TURN_SPINS = 1_000;
 
@@ -53,6 +67,7 @@ final class SharedSteps extends TurnSteps implements LocalPublisher {
     this.wakeup = wakeup;
     // As in the constructor of StepTurn: the JVM resolves the field for each class.
     turn.failure = null;
+    turn.sharersFailure = null;
     new OwnLine(null).resolve();
   }
 
@@ -67,6 +82,7 @@ final class SharedSteps extends TurnSteps implements LocalPublisher {
     }
     boolean more;
     try {
+      turn.awaitSharers();
       more = takeSteps();
     } catch (Throwable e) {
       turn.failure = e;
@@ -102,13 +118,23 @@ final class SharedSteps extends TurnSteps implements LocalPublisher {
 
   @Override
   public Line line(int clientId, int connectionEpoch) {
-    return new OwnLine(new LocalLine(clientId, connectionEpoch));
+    return new OwnLine(new LocalLine(clientId, connectionEpoch, core.committer()));
   }
 
-  /** A line that publishes within a turn of the calling thread, if no other thread has the turn. */
-  private final class OwnLine implements Line {
+  /** A line that publishes in a turn of the calling thread, shared if possible. */
+  private final class OwnLine extends StepTurn.Sharer implements Line {
     private final LocalLine line;
     private int calls;
+    private boolean isSharer;
+
+    /** How many puts may share the turn between two steps. Stored in a turn that is not shared. */
+    private int sharedMax = SHARED_CALLS_PER_STEP;
+
+    /** How many puts in a row have tried in vain to share the turn. */
+    private int vain;
+
+    /** How many of the next puts do not try. */
+    private int unshared;
 
     OwnLine(LocalLine line) {
       this.line = line;
@@ -117,6 +143,8 @@ final class SharedSteps extends TurnSteps implements LocalPublisher {
     /** REQUIRES: no step was taken yet. */
     private void resolve() {
       turn.failure = null;
+      turn.sharersFailure = null;
+      entered = 0;
     }
 
     @Override
@@ -126,13 +154,70 @@ final class SharedSteps extends TurnSteps implements LocalPublisher {
 
     @Override
     public int publish(Built object) {
+      int outcome = LATER;
+      if (isSharer && calls < sharedMax && --unshared < 0) {
+        outcome = publishShared(object);
+      }
+      return outcome == LATER ? publishAlone(object) : outcome;
+    }
+
+    private int publishShared(Built object) {
+      int outcome = FAILED;
+      boolean awake = true;
+      try {
+        if (!enter(turn) && !awaitShare()) {
+          return LATER;
+        }
+        outcome = core.commitNow(line, object);
+        if (outcome != LATER) {
+          hasNews = true;
+          calls++;
+        }
+        leave();
+      } catch (Throwable e) {
+        if (entered == 0) {
+          throw e;
+        }
+        turn.sharersFailure = e;
+        awake = false;
+      }
+      if (!awake) {
+        try {
+          wakeup.run();
+        } catch (StackOverflowError | OutOfMemoryError e) {
+          // As in help(), the server's thread takes a step by itself.
+        }
+      }
+      boolean declined = outcome == LATER;
+      vain = declined ? Math.min(vain + 1, UNSHARED_MAX) : 0;
+      unshared = vain == 0 ? 0 : vain - 1;
+      return outcome;
+    }
+
+    @Override
+    void takeNote() {
+      core.takeNoteOf(line);
+      sharedMax = core.hasMore() ? SHARED_CALLS_PER_STEP_OF_MUCH : SHARED_CALLS_PER_STEP;
+    }
+
+    @Override
+    boolean isGone() {
+      return core.isGone(line);
+    }
+
+    private int publishAlone(Built object) {
       if (!turn.asked.compareAndSet(0, 1) && !awaitTurn()) {
         return LATER;
       }
       int outcome = FAILED;
       boolean more = false;
       try {
+        turn.awaitSharers();
         outcome = core.publishNow(line, object);
+        if (!isSharer && core.commits(line)) {
+          turn.add(this);
+          isSharer = true;
+        }
         boolean steps = ++calls >= (core.hasMore() ? CALLS_PER_STEP_OF_MUCH : CALLS_PER_STEP);
         if (steps || !turn.asked.compareAndSet(1, 0)) {
           calls = 0;
@@ -151,6 +236,31 @@ final class SharedSteps extends TurnSteps implements LocalPublisher {
         }
       }
       return outcome;
+    }
+
+    /**
+     * Waits for a moment until no other thread has the turn alone, and enters it. After false this
+     * has not entered.
+     */
+    private boolean awaitShare() {
+      turn.waiting.getAndIncrement();
+      try {
+        int now = turn.asked.getAcquire();
+        for (int i = 0; i < TURN_SPINS && now >= 0; i++) {
+          if (now == 0 && enter(turn)) {
+            return true;
+          }
+          Thread.onSpinWait();
+          now = turn.asked.getAcquire();
+        }
+        return false;
+      } finally {
+        try {
+          turn.waiting.getAndDecrement();
+        } catch (StackOverflowError e) {
+          // As in awaitTurn().
+        }
+      }
     }
 
     private boolean awaitTurn() {
@@ -179,12 +289,13 @@ final class SharedSteps extends TurnSteps implements LocalPublisher {
     @Override
     public String failure() {
       String reason = core.readOnlyReason();
-      return reason == null ? StepFailure.inWords(turn.failure) : reason;
+      return reason == null ? StepFailure.inWords(cause()) : reason;
     }
 
     @Override
     public Throwable cause() {
-      return turn.failure;
+      Throwable failure = turn.failure;
+      return failure == null ? turn.sharersFailure : failure;
     }
   }
 

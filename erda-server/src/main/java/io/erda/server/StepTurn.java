@@ -1,6 +1,9 @@
 package io.erda.server;
 
 import io.erda.server.engine.service.Turn;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -13,9 +16,17 @@ import java.util.function.BooleanSupplier;
  * that begins after a request sees each message that was sent before the request, and all stores of
  * a step happen before the next step.
  *
+ * <p><b>Sharing.</b> While nobody has the turn, any number of {@link Sharer}s may be in it
+ * together, for work that they can do beside each other. A sharer sets a mark of its own and then
+ * looks at the counter. Whoever raises the counter then looks at all marks, and waits until they
+ * are gone. So at least one of both sees the other one. Sharers that are in the turn store to no
+ * memory that another of them loads or stores to.
+ *
  * <p>After an error in a step the state may be inconsistent, so the turn is never released, and no
- * thread takes another step. Any thread may call {@link #take(BooleanSupplier)}, only the server's
- * thread the other methods.
+ * thread takes another step. A sharer that has met an error in the turn keeps its mark, so that the
+ * next thread with the turn finds {@link #sharersFailure} instead of waiting. Any thread may call
+ * {@link #take(BooleanSupplier)}; whoever has just raised the counter, {@link #awaitSharers} and
+ * {@link #add}; only the server's thread the other methods.
  */
 final class StepTurn implements Turn {
   /**
@@ -29,6 +40,76 @@ final class StepTurn implements Turn {
 
   private static final long PAUSE_NS = 20_000;
 
+  /** How many turns pass before those are forgotten who do not enter any more. */
+  private static final int TURNS_PER_LOOK = 256;
+
+  private static final Sharer[] NOBODY = {};
+
+  /** Keeps the fields of {@link Mark} in a cache line that has nothing else. */
+  abstract static class Before {
+    @SuppressWarnings("unused")
+    private long b0, b1, b2, b3, b4, b5, b6, b7, b8, b9, b10, b11, b12, b13, b14, b15;
+  }
+
+  abstract static class Mark extends Before {
+    /**
+     * 1 while the sharer is in the turn, or looks whether it may be. It is stored to without a
+     * call, for which the stack may have no room.
+     */
+    volatile int entered;
+
+    /** Whether there is something to take note of. Stored in the turn. */
+    boolean hasNews;
+  }
+
+  /** A thread that may be in the turn together with others of its kind. */
+  abstract static class Sharer extends Mark {
+    private static final VarHandle ENTERED = handle();
+
+    @SuppressWarnings("unused")
+    private long a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15;
+
+    private static VarHandle handle() {
+      try {
+        return MethodHandles.lookup().findVarHandle(Mark.class, "entered", int.class);
+      } catch (ReflectiveOperationException e) {
+        throw new ExceptionInInitializerError(e);
+      }
+    }
+
+    /** Makes the first store to the mark, which needs room on the stack. */
+    Sharer() {
+      entered = 0;
+    }
+
+    /**
+     * Enters the turn, unless a thread has it alone. REQUIRES: the sharer was added. After true,
+     * work that ends without an error is followed by {@link #leave}.
+     */
+    final boolean enter(StepTurn turn) {
+      entered = 1;
+      if (turn.asked.get() == 0) {
+        return true;
+      }
+      entered = 0;
+      return false;
+    }
+
+    /** Leaves the turn. A thread that takes it sees what was stored before. */
+    final void leave() {
+      ENTERED.setRelease(this, 0);
+    }
+
+    /**
+     * Takes note of what this sharer has done since the last time. Called by the thread that has
+     * the turn, before it does anything else.
+     */
+    abstract void takeNote();
+
+    /** Whether the sharer enters no more. Called as {@link #takeNote}. */
+    abstract boolean isGone();
+  }
+
   final AtomicInteger asked = new AtomicInteger();
 
   /** Clients that wait for their turn to publish: the server's thread lets them go first. */
@@ -40,10 +121,21 @@ final class StepTurn implements Turn {
    */
   volatile Throwable failure;
 
+  /**
+   * The error of a sharer that has kept its mark; null while there is none. Stored by that sharer.
+   */
+  volatile Throwable sharersFailure;
+
+  /** All sharers. In a turn another array may take the place of this one. */
+  private volatile Sharer[] sharers = NOBODY;
+
+  private int turnsToLook;
+
   StepTurn() {
     // The JVM resolves a field at the first store, which needs room on the stack; so the first
-    // store is made here.
+    // stores are made here.
     this.failure = null;
+    this.sharersFailure = null;
   }
 
   @Override
@@ -52,6 +144,7 @@ final class StepTurn implements Turn {
       return false;
     }
     try {
+      awaitSharers();
       boolean done = step.getAsBoolean();
       return !release() && done;
     } catch (Throwable e) {
@@ -67,12 +160,61 @@ final class StepTurn implements Turn {
     }
     for (int tries = 0; !asked.compareAndSet(0, 1); tries++) {
       rethrow(failure);
-      if (tries < SPINS) {
-        Thread.onSpinWait();
-      } else {
-        LockSupport.parkNanos(PAUSE_NS);
+      pause(tries);
+    }
+    try {
+      awaitSharers();
+    } catch (Throwable e) {
+      fail(e);
+      throw e;
+    }
+  }
+
+  /**
+   * Waits until no sharer is in the turn, and takes note of what they have done. REQUIRES: the
+   * calling thread has just got the turn. Throws the error of a sharer that failed.
+   */
+  void awaitSharers() {
+    Sharer[] all = sharers;
+    for (Sharer each : all) {
+      for (int tries = 0; each.entered != 0; tries++) {
+        rethrow(sharersFailure);
+        pause(tries);
+      }
+      if (each.hasNews) {
+        each.hasNews = false;
+        each.takeNote();
       }
     }
+    if (all.length > 0 && --turnsToLook < 0) {
+      turnsToLook = TURNS_PER_LOOK;
+      forgetThoseGone(all);
+    }
+  }
+
+  private void forgetThoseGone(Sharer[] all) {
+    boolean any = false;
+    for (Sharer each : all) {
+      any |= each.isGone();
+    }
+    if (any) {
+      sharers = Arrays.stream(all).filter(each -> !each.isGone()).toArray(Sharer[]::new);
+    }
+  }
+
+  private static void pause(int tries) {
+    if (tries < SPINS) {
+      Thread.onSpinWait();
+    } else {
+      LockSupport.parkNanos(PAUSE_NS);
+    }
+  }
+
+  /** Adds a sharer. REQUIRES: the calling thread has the turn. */
+  void add(Sharer sharer) {
+    Sharer[] more = Arrays.copyOf(sharers, sharers.length + 1);
+    more[sharers.length] = sharer;
+    sharers = more;
   }
 
   /** Ends the turn. Returns whether another step was requested during the turn. */

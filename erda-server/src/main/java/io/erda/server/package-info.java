@@ -17,9 +17,10 @@
  * clocks of their own; this package gives them threads, clocks and files. Read {@code
  * ServerAssembly} first, which makes a {@code ServerCore} and the threads that work for it, then
  * {@code ServerThread}, which drives the core, and {@code OpenedStore}. In an embedded store the
- * callers take the server's steps ({@code SharedSteps}), and the I/O thread of tcp handles requests
- * while the server's thread sleeps ({@code StepTurn}). {@code FileMaker}, {@code PageKeeper} and
- * {@code SyncThreads} are threads that take work off the server's thread; {@code DirectoryWatch}
- * checks whether the store's name still leads to its directory, and the file system works.
+ * callers take the server's steps, or commit beside each other ({@code SharedSteps}), and the I/O
+ * thread of tcp handles requests while the server's thread sleeps ({@code StepTurn}). {@code
+ * FileMaker}, {@code PageKeeper} and {@code SyncThreads} are threads that take work off the
+ * server's thread; {@code DirectoryWatch} checks whether the store's name still leads to its
+ * directory, and the file system works.
  */
 package io.erda.server;

@@ -7,8 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.erda.cleaner.LiveBytes;
 import io.erda.client.ClientOptions;
 import io.erda.client.ErdaClient;
+import io.erda.logstore.ObjectLayout;
 import io.erda.protocol.ErdaException;
 import io.erda.server.engine.service.ServerCore;
 import io.erda.testing.Threads;
@@ -18,10 +20,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -90,6 +94,93 @@ class CallersStepsTest {
       }
     }
     assertEquals(List.of(), StoreVerifier.verify(data).findings());
+  }
+
+  /**
+   * Threads put the same few keys, and commit by themselves. Nobody sees a thread's values in
+   * another order than it put them, or one that was replaced before the read began, and in the end
+   * the live bytes are right.
+   */
+  @Test
+  void threadsThatPutTheSameKeysSeeOneOrder() throws Exception {
+    int threads = 4;
+    int keys = 2;
+    AtomicLongArray completed = new AtomicLongArray(threads * keys);
+    EmbeddedRig rig = EmbeddedRig.open(data, SMALL, System::nanoTime, new Failures());
+    List<FutureTask<Throwable>> running = new ArrayList<>();
+    for (int t = 0; t < threads; t++) {
+      int thread = t;
+      running.add(
+          Threads.start("client " + t, () -> putAndSee(rig, thread, threads, keys, completed)));
+    }
+    for (FutureTask<Throwable> each : running) {
+      assertNull(each.get());
+    }
+    try (ErdaClient erda = client(rig)) {
+      Map<String, Long> figures = erda.stats();
+      assertEquals((long) threads * HOT_PUTS, figures.get("puts"));
+      assertTrue(figures.get("puts.shared") > threads * HOT_PUTS / 10, figures::toString);
+      assertTrue(figures.get("cleaner.cleanings") > 10, figures::toString);
+      for (int key = 0; key < keys; key++) {
+        byte[] last = erda.get(key(9, key));
+        assertEquals(completed.get(last[0] * keys + key), sequence(last), "key " + key);
+      }
+    }
+    rig.server().close();
+    assertNull(rig.server().await());
+    LiveBytes live = rig.steps().core.writer().live();
+    assertTrue(live.known());
+    long counted = 0;
+    try (ErdaStore store = ErdaStore.open(data, SMALL);
+        ErdaClient erda = store.client()) {
+      for (int key = 0; key < keys; key++) {
+        int value = erda.get(key(9, key)).length;
+        counted += ObjectLayout.padded(ObjectLayout.bytes(8, value));
+      }
+    }
+    assertEquals(counted, live.total(), "live bytes");
+    assertEquals(List.of(), StoreVerifier.verify(data).findings());
+  }
+
+  private static ErdaClient client(EmbeddedRig rig) {
+    return ErdaClient.over(
+        rig.network().device(), "erda", ClientOptions.DEFAULT, System::nanoTime, rig.steps());
+  }
+
+  private static final int HOT_PUTS = 40_000;
+
+  private static void putAndSee(
+      EmbeddedRig rig, int thread, int threads, int keys, AtomicLongArray completed) {
+    Random random = new Random(SEED + thread);
+    long[] seen = new long[threads * keys];
+    try (ErdaClient erda = client(rig)) {
+      for (int i = 1; i <= HOT_PUTS; i++) {
+        int key = random.nextInt(keys);
+        byte[] value = new byte[9 + random.nextInt(500)];
+        value[0] = (byte) thread;
+        ByteBuffer.wrap(value).putLong(1, i);
+        erda.put(key(9, key), value);
+        completed.set(thread * keys + key, i);
+        int other = random.nextInt(keys);
+        long[] before = new long[threads];
+        for (int t = 0; t < threads; t++) {
+          before[t] = completed.get(t * keys + other);
+        }
+        byte[] found = erda.get(key(9, other));
+        if (found == null) {
+          continue;
+        }
+        int by = found[0];
+        long sequence = sequence(found);
+        assertTrue(sequence >= before[by], "a value that its own thread had replaced");
+        assertTrue(sequence >= seen[by * keys + other], "values of a thread in another order");
+        seen[by * keys + other] = sequence;
+      }
+    }
+  }
+
+  private static long sequence(byte[] value) {
+    return ByteBuffer.wrap(value).getLong(1);
   }
 
   /** Closing a store ends the steps of callers, and no thread waits for one. */

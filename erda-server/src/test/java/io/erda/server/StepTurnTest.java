@@ -1,12 +1,21 @@
 package io.erda.server;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.erda.testing.Threads;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class StepTurnTest {
   private final StepTurn turn = new StepTurn();
 
@@ -43,5 +52,156 @@ class StepTurnTest {
   void nobodyStepsBehindTheEnd() {
     turn.end();
     assertFalse(turn.take(() -> true));
+  }
+
+  /** A thread that may share the turn. */
+  private static final class Counted extends StepTurn.Sharer {
+    int notes;
+    boolean gone;
+
+    @Override
+    void takeNote() {
+      notes++;
+    }
+
+    @Override
+    boolean isGone() {
+      return gone;
+    }
+  }
+
+  private Counted sharer() {
+    Counted sharer = new Counted();
+    turn.take();
+    turn.add(sharer);
+    turn.release();
+    return sharer;
+  }
+
+  @Test
+  void severalShareTheTurnAndNobodyHasItAloneMeanwhile() throws Exception {
+    Counted one = sharer();
+    Counted another = sharer();
+    assertTrue(one.enter(turn));
+    assertTrue(another.enter(turn));
+    AtomicBoolean taken = new AtomicBoolean();
+    FutureTask<Throwable> taking =
+        Threads.start(
+            "taking",
+            () -> {
+              turn.take();
+              taken.set(true);
+            });
+    while (turn.asked.get() == 0) {
+      Thread.onSpinWait();
+    }
+    assertFalse(new Counted().enter(turn), "somebody waits for the turn");
+    one.leave();
+    Thread.sleep(20);
+    assertFalse(taken.get(), "one has the turn alone beside another that shares it");
+    assertEquals(0, another.notes);
+    another.hasNews = true;
+    another.leave();
+    assertNull(taking.get());
+    assertTrue(taken.get());
+    assertEquals(1, another.notes, "notes are taken behind the sharers");
+    assertEquals(0, one.notes, "it has no news");
+    assertFalse(one.enter(turn), "a thread has the turn alone");
+    turn.release();
+    assertTrue(one.enter(turn));
+  }
+
+  @Test
+  void aSharerThatFailedLetsNobodyHaveTheTurn() {
+    Counted failed = sharer();
+    assertTrue(failed.enter(turn));
+    StackOverflowError error = new StackOverflowError();
+    turn.sharersFailure = error;
+    assertFalse(turn.take(() -> true));
+    assertSame(error, turn.failure);
+    assertSame(error, assertThrows(StackOverflowError.class, turn::take));
+    assertSame(error, assertThrows(StackOverflowError.class, turn::end));
+  }
+
+  /** A note that could not be taken let the end of the server wait for its own turn for ever. */
+  @Test
+  void anErrorWhileANoteIsTakenIsToldAndNobodyWaits() {
+    StackOverflowError error = new StackOverflowError();
+    StepTurn.Sharer sharer =
+        new StepTurn.Sharer() {
+          @Override
+          void takeNote() {
+            throw error;
+          }
+
+          @Override
+          boolean isGone() {
+            return false;
+          }
+        };
+    turn.take();
+    turn.add(sharer);
+    turn.release();
+    assertTrue(sharer.enter(turn));
+    sharer.hasNews = true;
+    sharer.leave();
+    assertSame(error, assertThrows(StackOverflowError.class, turn::take));
+    assertSame(error, assertThrows(StackOverflowError.class, turn::end));
+    assertFalse(sharer.enter(turn));
+  }
+
+  @Test
+  void aSharerThatHasGoneIsForgotten() {
+    Counted gone = sharer();
+    Counted other = sharer();
+    gone.gone = true;
+    for (int i = 0; i < 1_000; i++) {
+      turn.take();
+      turn.release();
+    }
+    gone.hasNews = true;
+    other.hasNews = true;
+    turn.take();
+    assertEquals(0, gone.notes);
+    assertEquals(1, other.notes);
+  }
+
+  /** What a sharer does is seen by the next one with the turn, and the other way round. */
+  @Test
+  void aSharerAndATurnExcludeEachOther() throws Exception {
+    int sharers = 3;
+    long[] plain = new long[sharers];
+    AtomicBoolean ends = new AtomicBoolean();
+    List<FutureTask<Throwable>> running = new ArrayList<>();
+    for (int i = 0; i < sharers; i++) {
+      int mine = i;
+      Counted sharer = sharer();
+      running.add(
+          Threads.start(
+              "sharer " + i,
+              () -> {
+                while (!ends.get()) {
+                  if (sharer.enter(turn)) {
+                    plain[mine]++;
+                    plain[mine]--;
+                    sharer.leave();
+                  }
+                }
+              }));
+    }
+    for (int i = 0; i < 20_000; i++) {
+      turn.take();
+      for (int mine = 0; mine < sharers; mine++) {
+        assertEquals(0, plain[mine]++);
+      }
+      for (int mine = 0; mine < sharers; mine++) {
+        assertEquals(1, plain[mine]--);
+      }
+      turn.release();
+    }
+    ends.set(true);
+    for (FutureTask<Throwable> each : running) {
+      assertNull(each.get());
+    }
   }
 }

@@ -300,6 +300,28 @@ public final class HashTable {
   }
 
   /**
+   * Replaces the decided word of an entry by another one, by compare-and-swap, and flushes it. The
+   * caller drains. Several threads may do so at once, and look entries up. REQUIRES: no other
+   * method changes an entry meanwhile.
+   *
+   * @return false when the entry has another word; then nothing is stored
+   */
+  public boolean swapWord(long slot, long expected, long next) {
+    assert isDecided(expected) && isDecided(next)
+        : VersionWord.toString(expected) + " -> " + VersionWord.toString(next);
+    long offset = entryOffset(slot) + Entry.VERSION_WORD_OFFSET;
+    if (!memory.compareAndSetLong(offset, expected, next)) {
+      return false;
+    }
+    memory.flush(offset, Long.BYTES);
+    return true;
+  }
+
+  private static boolean isDecided(long word) {
+    return VersionWord.inUse(word) && !VersionWord.pending(word);
+  }
+
+  /**
    * Adds an entry: key word, flush, drain, then version word, flush; the caller drains. Displaces
    * other entries if necessary, durably.
    *

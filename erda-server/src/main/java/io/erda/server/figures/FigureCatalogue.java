@@ -273,6 +273,10 @@ public final class FigureCatalogue {
                 + " a few milliseconds after they took effect")
         .counter("deletes", "deletes that were published or committed, as puts are")
         .counter(
+            "puts.shared",
+            "puts and deletes of an embedded store that the threads of clients committed by"
+                + " themselves, beside each other; also counted as puts or deletes")
+        .counter(
             "batches.synced",
             "batches of puts and deletes that were made durable together, where that waits for a"
                 + " device; 0 where it does not")

@@ -38,7 +38,7 @@ class OtherCommitterTest {
 
   private static final class Run {
     final Random random;
-    final Committer committer;
+    final OtherCommitter committer;
     final HeapDirectory disk = new HeapDirectory();
     final int keys;
     StoreHarness store;
@@ -48,7 +48,7 @@ class OtherCommitterTest {
 
     Run(long seed) {
       random = new Random(seed);
-      committer = new Committer(random);
+      committer = new OtherCommitter(random);
       keys = 4 + random.nextInt(40);
     }
 

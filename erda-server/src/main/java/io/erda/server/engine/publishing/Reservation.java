@@ -19,6 +19,12 @@ public final class Reservation {
    */
   public long nextPlace;
 
+  /**
+   * Where the objects end that its client has committed by itself, as far as the log was not told
+   * of them; 0 when there are none.
+   */
+  public long committedTo;
+
   long lastUsedNs;
 
   /** Whether the reservation was used since {@link #lastUsedNs}, without reading the clock. */

@@ -1,6 +1,7 @@
 package io.erda.server.engine.service;
 
 import io.erda.protocol.Message;
+import io.erda.protocol.Result;
 import java.util.Map;
 import java.util.function.LongSupplier;
 
@@ -54,6 +55,11 @@ final class Answers {
     if (beganNs != 0) {
       (type == Message.LEASE ? leases : puts).add(beganNs);
     }
+  }
+
+  /** Notes puts or deletes that were done without a request. */
+  void done(int flags, long times) {
+    counts.add(Message.PUBLISH, flags, Result.OK, times);
   }
 
   /** Adds the times. */

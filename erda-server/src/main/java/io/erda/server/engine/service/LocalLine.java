@@ -1,18 +1,35 @@
 package io.erda.server.engine.service;
 
 /**
- * Names the connection of a client in this process that publishes in the client's thread ({@link
- * ServerCore#publishNow}). Used in the thread that takes the server's steps.
+ * Names the connection of a client in this process that publishes in the client's thread: in a step
+ * of the server ({@link ServerCore#publishNow}), or beside other such threads ({@link
+ * ServerCore#commitNow}).
  */
 public final class LocalLine {
   private final int clientId;
   private final int connectionEpoch;
+  private final Committer committer;
   private Connection connection;
 
-  /** The numbers are those of the connection's welcome. */
+  /** A line that does not commit by itself. The numbers are those of the connection's welcome. */
   public LocalLine(int clientId, int connectionEpoch) {
+    this(clientId, connectionEpoch, null);
+  }
+
+  /**
+   * The numbers are those of the connection's welcome.
+   *
+   * @param committer {@link ServerCore#committer}
+   */
+  public LocalLine(int clientId, int connectionEpoch, Committer committer) {
     this.clientId = clientId;
     this.connectionEpoch = connectionEpoch;
+    this.committer = committer;
+  }
+
+  /** Null where each put needs a step of the server. */
+  Committer committer() {
+    return committer;
   }
 
   /** The connection, or null when it has ended. */

@@ -76,7 +76,12 @@ final class RequestCounts {
    * @param flags the flags of a PUBLISH request; not used for other types
    */
   void add(int type, int flags, int result) {
-    counts[kind(type, flags) * RESULTS.length + result]++;
+    add(type, flags, result, 1);
+  }
+
+  /** As {@link #add(int, int, int)}, several times. */
+  void add(int type, int flags, int result, long times) {
+    counts[kind(type, flags) * RESULTS.length + result] += times;
   }
 
   private static int kind(int type, int flags) {

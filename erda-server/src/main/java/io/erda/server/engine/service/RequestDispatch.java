@@ -92,9 +92,9 @@ final class RequestDispatch {
     }
   }
 
-  /** Notes that a client of this process has published in its own thread, without a message. */
-  void publishedNow() {
-    count++;
+  /** Notes that a client of this process has published in its own thread, without messages. */
+  void publishedNow(long puts) {
+    count += puts;
     publishedNow = true;
   }
 

@@ -59,6 +59,12 @@ public final class ServerCore implements AutoCloseable {
   /** Threads of devices handle requests at most for so long without a step. */
   private static final long STEP_WITHIN_NS = 10_000_000;
 
+  private static final MemoryGuard.Step<Committer> TELL =
+      committer -> {
+        committer.tell();
+        return 0;
+      };
+
   /** An idle server checks for requests after cleaning for this long, at the end of a step. */
   private static final long IDLE_CLEANING_NS_MAX = 1_000_000;
 
@@ -351,11 +357,52 @@ public final class ServerCore implements AutoCloseable {
       return LocalPublisher.FAILED;
     }
     if (outcome == LocalPublisher.DONE || outcome == LocalPublisher.REPLACED) {
-      requests.publishedNow();
+      requests.publishedNow(1);
       int flags = object.delete ? Message.FLAG_DELETE : 0;
       answers.answered(Message.PUBLISH, flags, Result.OK, 0);
     }
     return outcome;
+  }
+
+  /**
+   * Returns what a line commits by; null where each put needs a step. Any thread may call this, and
+   * gets it before the line is used, because it takes memory.
+   */
+  public Committer committer() {
+    return Committer.of(engine, writer, publishing, failures, requests, answers);
+  }
+
+  /** Whether {@link #commitNow} may be called. In a step. */
+  public boolean commits(LocalLine line) {
+    return line.committer() != null
+        && line.committer().isOf(engine)
+        && line.connection(connections) != null;
+  }
+
+  /**
+   * Commits an object that a client of this process has built, in the client's thread, while others
+   * do the same and no step is under way. Declines what {@link #publishNow} may do.
+   *
+   * @param line one that {@link #commits}, or did
+   */
+  public int commitNow(LocalLine line, LocalPublisher.Built object) {
+    Connection connection = line.connection(connections);
+    return connection == null ? LocalPublisher.LATER : line.committer().commit(connection, object);
+  }
+
+  /**
+   * Takes note of what {@link #commitNow} has done, before a step does anything else. Where the
+   * store can't be written to, it takes no more puts then.
+   */
+  public void takeNoteOf(LocalLine line) {
+    if (faults.step(line.committer(), TELL) == MemoryGuard.FAULT) {
+      onFault(faults.fault());
+    }
+  }
+
+  /** Whether the connection of a line has ended, for good. */
+  public boolean isGone(LocalLine line) {
+    return line.connection(connections) == null;
   }
 
   private void admitted(Connection connection, Turn turn) {

@@ -108,6 +108,7 @@ final class ServerFigures {
     figures.add("puts", writer.puts()::puts);
     figures.add("deletes", writer.puts()::deletes);
     AnnouncedWords announced = writer.announced();
+    figures.add("puts.shared", writer.puts()::shared);
     figures.add("puts.undecided", () -> announced == null ? 0 : announced.undecided());
     figures.add("puts.rolledback", () -> announced == null ? 0 : announced.rolledBack());
     figures.add("clients.fenced", () -> announced == null ? 0 : announced.fenced());

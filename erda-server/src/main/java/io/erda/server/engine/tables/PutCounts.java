@@ -10,6 +10,7 @@ public final class PutCounts {
   private long puts;
   private long deletes;
   private long bytes;
+  private long shared;
 
   /** Counts a put, or a delete, whose object has this length without padding. */
   public void add(boolean delete, int objectBytes) {
@@ -19,6 +20,22 @@ public final class PutCounts {
       puts++;
     }
     bytes += ObjectLayout.padded(objectBytes);
+  }
+
+  /**
+   * Counts several that clients have committed in their own threads, beside each other; their
+   * objects have so many bytes with padding.
+   */
+  public void addShared(long ofPuts, long ofDeletes, long paddedBytes) {
+    puts += ofPuts;
+    deletes += ofDeletes;
+    bytes += paddedBytes;
+    shared += ofPuts + ofDeletes;
+  }
+
+  /** Returns how many of both were counted by {@link #addShared}. */
+  public long shared() {
+    return shared;
   }
 
   public long puts() {

@@ -241,6 +241,11 @@ public final class Tables implements AutoCloseable {
     return isThere(entry) && of(entry).storeWord(entry & SLOT, keyWord, expected, next);
   }
 
+  /** See {@link HashTable#swapWord}. */
+  public boolean swapWord(long entry, long expected, long next) {
+    return of(entry).swapWord(entry & SLOT, expected, next);
+  }
+
   /** See {@link HashTable#empty}. */
   public boolean empty(long entry, long keyWord, long expected) {
     return isThere(entry) && of(entry).empty(entry & SLOT, keyWord, expected);

@@ -35,7 +35,7 @@ import java.util.random.RandomGenerator;
  * leased. Its fences are ideal: it knows at each moment which of its extents are open, and whether
  * the table is being resized. It checks that no value that it finds is older than the newest one.
  */
-final class Committer {
+final class OtherCommitter {
   private static final int LEASED_BYTES = 4096;
   private static final int OBJECT_BYTES = 1000;
 
@@ -67,7 +67,7 @@ final class Committer {
   long commits;
   private long commitsBefore;
 
-  Committer(RandomGenerator random) {
+  OtherCommitter(RandomGenerator random) {
     this.random = random;
   }
 
