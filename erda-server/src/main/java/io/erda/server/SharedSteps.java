@@ -3,6 +3,7 @@ package io.erda.server;
 import io.erda.client.connections.LocalPublisher;
 import io.erda.server.engine.service.LocalLine;
 import io.erda.server.engine.service.ServerCore;
+import java.util.function.BooleanSupplier;
 
 /**
  * The steps of a server in the JVM of its clients, and the puts that the threads of these clients
@@ -14,10 +15,10 @@ import io.erda.server.engine.service.ServerCore;
  * <p><b>One at a time.</b> A thread takes steps while it has the {@link StepTurn}.
  *
  * <p><b>Puts without a message</b> ({@link #line}). Clients that put to keys which are there do so
- * at once, sharing the turn ({@link ServerCore#commitNow}). For any other put a client takes the
- * turn alone. It takes a step of the server now and then. A client that finds the turn taken waits
- * for it for a moment, and then sends a message instead. The server's thread lets waiting clients
- * go first.
+ * at once, sharing the turn ({@code LocalPuts.commit}). For any other put a client takes the turn
+ * alone. It takes a step of the server now and then. A client that finds the turn taken waits for
+ * it for a moment, and then sends a message instead. The server's thread lets waiting clients go
+ * first.
  *
  * <p><b>Errors of a caller.</b> A stack overflow or a lack of memory may cut a step in an
  * application's thread short at any point. Then no thread takes another step, because the state is
@@ -118,7 +119,7 @@ final class SharedSteps extends TurnSteps implements LocalPublisher {
 
   @Override
   public Line line(int clientId, int connectionEpoch) {
-    return new OwnLine(new LocalLine(clientId, connectionEpoch, core.committer()));
+    return new OwnLine(new LocalLine(clientId, connectionEpoch, core.localPuts().committer()));
   }
 
   /** A line that publishes in a turn of the calling thread, shared if possible. */
@@ -126,6 +127,9 @@ final class SharedSteps extends TurnSteps implements LocalPublisher {
     private final LocalLine line;
     private int calls;
     private boolean isSharer;
+
+    private final BooleanSupplier sharing = this::enterTurn;
+    private final BooleanSupplier takingAlone = this::takeTurn;
 
     /** How many puts may share the turn between two steps. Stored in a turn that is not shared. */
     private int sharedMax = SHARED_CALLS_PER_STEP;
@@ -144,7 +148,8 @@ final class SharedSteps extends TurnSteps implements LocalPublisher {
     private void resolve() {
       turn.failure = null;
       turn.sharersFailure = null;
-      entered = 0;
+      mark = OUT;
+      leave();
     }
 
     @Override
@@ -162,26 +167,28 @@ final class SharedSteps extends TurnSteps implements LocalPublisher {
     }
 
     private int publishShared(Built object) {
+      if (mark == FAILED_WITHIN) {
+        return FAILED;
+      }
       int outcome = FAILED;
-      boolean awake = true;
       try {
-        if (!enter(turn) && !awaitShare()) {
+        if (!enterTurn() && !await(sharing)) {
           return LATER;
         }
-        outcome = core.commitNow(line, object);
+        outcome = core.localPuts().commit(line, object);
         if (outcome != LATER) {
           hasNews = true;
           calls++;
         }
         leave();
       } catch (Throwable e) {
-        if (entered == 0) {
+        if (mark == OUT) {
           throw e;
         }
         turn.sharersFailure = e;
-        awake = false;
+        mark = FAILED_WITHIN;
       }
-      if (!awake) {
+      if (mark == FAILED_WITHIN) {
         try {
           wakeup.run();
         } catch (StackOverflowError | OutOfMemoryError e) {
@@ -196,25 +203,33 @@ final class SharedSteps extends TurnSteps implements LocalPublisher {
 
     @Override
     void takeNote() {
-      core.takeNoteOf(line);
+      core.localPuts().takeNoteOf(line);
       sharedMax = core.hasMore() ? SHARED_CALLS_PER_STEP_OF_MUCH : SHARED_CALLS_PER_STEP;
     }
 
     @Override
     boolean isGone() {
-      return core.isGone(line);
+      return core.localPuts().isGone(line);
+    }
+
+    private boolean enterTurn() {
+      return enter(turn);
+    }
+
+    private boolean takeTurn() {
+      return turn.asked.compareAndSet(0, 1);
     }
 
     private int publishAlone(Built object) {
-      if (!turn.asked.compareAndSet(0, 1) && !awaitTurn()) {
+      if (!takeTurn() && !await(takingAlone)) {
         return LATER;
       }
       int outcome = FAILED;
       boolean more = false;
       try {
         turn.awaitSharers();
-        outcome = core.publishNow(line, object);
-        if (!isSharer && core.commits(line)) {
+        outcome = core.localPuts().publish(line, object);
+        if (!isSharer && core.localPuts().commits(line)) {
           turn.add(this);
           isSharer = true;
         }
@@ -224,7 +239,7 @@ final class SharedSteps extends TurnSteps implements LocalPublisher {
           more = takeSteps();
         }
       } catch (Throwable e) {
-        // The outcome of publishNow is valid even if a step after it failed.
+        // The outcome of the put is valid even if a step after it failed.
         turn.failure = e;
         more = true;
       }
@@ -239,36 +254,17 @@ final class SharedSteps extends TurnSteps implements LocalPublisher {
     }
 
     /**
-     * Waits for a moment until no other thread has the turn alone, and enters it. After false this
-     * has not entered.
+     * Waits for a moment until no other thread has the turn alone.
+     *
+     * @param attempt takes the turn if nobody has it; returns whether it did
+     * @return whether an attempt did
      */
-    private boolean awaitShare() {
+    private boolean await(BooleanSupplier attempt) {
       turn.waiting.getAndIncrement();
       try {
         int now = turn.asked.getAcquire();
         for (int i = 0; i < TURN_SPINS && now >= 0; i++) {
-          if (now == 0 && enter(turn)) {
-            return true;
-          }
-          Thread.onSpinWait();
-          now = turn.asked.getAcquire();
-        }
-        return false;
-      } finally {
-        try {
-          turn.waiting.getAndDecrement();
-        } catch (StackOverflowError e) {
-          // As in awaitTurn().
-        }
-      }
-    }
-
-    private boolean awaitTurn() {
-      turn.waiting.getAndIncrement();
-      try {
-        int now = turn.asked.getAcquire();
-        for (int i = 0; i < TURN_SPINS && now >= 0; i++) {
-          if (now == 0 && turn.asked.compareAndSet(0, 1)) {
+          if (now == 0 && attempt.getAsBoolean()) {
             return true;
           }
           Thread.onSpinWait();

@@ -19,14 +19,13 @@ import java.util.function.BooleanSupplier;
  * <p><b>Sharing.</b> While nobody has the turn, any number of {@link Sharer}s may be in it
  * together, for work that they can do beside each other. A sharer sets a mark of its own and then
  * looks at the counter. Whoever raises the counter then looks at all marks, and waits until they
- * are gone. So at least one of both sees the other one. Sharers that are in the turn store to no
- * memory that another of them loads or stores to.
+ * are gone. So at least one of both sees the other one.
  *
  * <p>After an error in a step the state may be inconsistent, so the turn is never released, and no
- * thread takes another step. A sharer that has met an error in the turn keeps its mark, so that the
- * next thread with the turn finds {@link #sharersFailure} instead of waiting. Any thread may call
- * {@link #take(BooleanSupplier)}; whoever has just raised the counter, {@link #awaitSharers} and
- * {@link #add}; only the server's thread the other methods.
+ * thread takes another step. A sharer that has met an error in the turn stores it, and marks itself
+ * for good; then the next thread with the turn fails by that error. Any thread may call {@link
+ * #take(BooleanSupplier)}; whoever has just raised the counter, {@link #awaitSharers} and {@link
+ * #add}; only the server's thread the other methods.
  */
 final class StepTurn implements Turn {
   /**
@@ -52,11 +51,19 @@ final class StepTurn implements Turn {
   }
 
   abstract static class Mark extends Before {
+    static final int OUT = 0;
+
+    /** The sharer is in the turn, or looks whether it may be. */
+    static final int IN = 1;
+
+    /** The sharer met an error in the turn. It never enters again. */
+    static final int FAILED_WITHIN = 2;
+
     /**
-     * 1 while the sharer is in the turn, or looks whether it may be. It is stored to without a
-     * call, for which the stack may have no room.
+     * One of the three. It is stored to without a call, for which the stack may have no room. Only
+     * the sharer stores to it.
      */
-    volatile int entered;
+    volatile int mark;
 
     /** Whether there is something to take note of. Stored in the turn. */
     boolean hasNews;
@@ -64,14 +71,14 @@ final class StepTurn implements Turn {
 
   /** A thread that may be in the turn together with others of its kind. */
   abstract static class Sharer extends Mark {
-    private static final VarHandle ENTERED = handle();
+    private static final VarHandle MARK = handle();
 
     @SuppressWarnings("unused")
     private long a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15;
 
     private static VarHandle handle() {
       try {
-        return MethodHandles.lookup().findVarHandle(Mark.class, "entered", int.class);
+        return MethodHandles.lookup().findVarHandle(Mark.class, "mark", int.class);
       } catch (ReflectiveOperationException e) {
         throw new ExceptionInInitializerError(e);
       }
@@ -79,7 +86,7 @@ final class StepTurn implements Turn {
 
     /** Makes the first store to the mark, which needs room on the stack. */
     Sharer() {
-      entered = 0;
+      mark = OUT;
     }
 
     /**
@@ -87,17 +94,18 @@ final class StepTurn implements Turn {
      * work that ends without an error is followed by {@link #leave}.
      */
     final boolean enter(StepTurn turn) {
-      entered = 1;
+      assert mark == OUT : mark;
+      mark = IN;
       if (turn.asked.get() == 0) {
         return true;
       }
-      entered = 0;
+      mark = OUT;
       return false;
     }
 
     /** Leaves the turn. A thread that takes it sees what was stored before. */
     final void leave() {
-      ENTERED.setRelease(this, 0);
+      MARK.setRelease(this, OUT);
     }
 
     /**
@@ -122,7 +130,8 @@ final class StepTurn implements Turn {
   volatile Throwable failure;
 
   /**
-   * The error of a sharer that has kept its mark; null while there is none. Stored by that sharer.
+   * The error of a sharer that has failed in the turn; null while there is none. Stored by that
+   * sharer, before its mark.
    */
   volatile Throwable sharersFailure;
 
@@ -175,12 +184,10 @@ final class StepTurn implements Turn {
    * calling thread has just got the turn. Throws the error of a sharer that failed.
    */
   void awaitSharers() {
+    awaitMarks();
+    rethrow(sharersFailure);
     Sharer[] all = sharers;
     for (Sharer each : all) {
-      for (int tries = 0; each.entered != 0; tries++) {
-        rethrow(sharersFailure);
-        pause(tries);
-      }
       if (each.hasNews) {
         each.hasNews = false;
         each.takeNote();
@@ -189,6 +196,15 @@ final class StepTurn implements Turn {
     if (all.length > 0 && --turnsToLook < 0) {
       turnsToLook = TURNS_PER_LOOK;
       forgetThoseGone(all);
+    }
+  }
+
+  /** Waits until no sharer is in the turn. REQUIRES: the counter is not 0, and stays so. */
+  private void awaitMarks() {
+    for (Sharer each : sharers) {
+      for (int tries = 0; each.mark == Sharer.IN; tries++) {
+        pause(tries);
+      }
     }
   }
 
@@ -228,9 +244,15 @@ final class StepTurn implements Turn {
     asked.set(ENDED);
   }
 
-  /** Waits for the turn, and keeps it. Throws the error of a step that failed. */
+  /**
+   * Waits for the turn, and keeps it. Throws the error of a step that failed; then nobody releases
+   * the turn, and no sharer is in it any more either.
+   */
   void end() {
-    rethrow(failure);
+    if (failure != null) {
+      awaitMarks();
+      rethrow(failure);
+    }
     take();
     asked.set(ENDED);
   }

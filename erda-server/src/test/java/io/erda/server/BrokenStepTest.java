@@ -184,6 +184,68 @@ class BrokenStepTest {
     }
   }
 
+  /**
+   * A client whose commit met an error puts again, before the server's thread has looked. It took
+   * its mark back so, and the server went on with counts that were cut short.
+   */
+  @Test
+  void whoFailedWithinACommitCommitsNoMore() throws Exception {
+    EmbeddedRig rig = EmbeddedRig.open(data, SmallStore.OPTIONS, System::nanoTime, new Failures());
+    AtomicReference<LocalPublisher.Line> line = new AtomicReference<>();
+    AtomicReference<LocalPublisher.Built> built = new AtomicReference<>();
+    try (ErdaClient erda =
+        ErdaClient.over(
+            rig.network().device(),
+            "erda",
+            ClientOptions.DEFAULT,
+            System::nanoTime,
+            (client, epoch) -> {
+              line.set(rig.steps().line(client, epoch));
+              return new NotingLine(line.get(), built);
+            })) {
+      for (int i = 0; i < 10; i++) {
+        erda.put(KEY, bytes(i));
+      }
+      // The server is idle then, and asks for no step in between.
+      Thread.sleep(200);
+      long before = erda.stats().get("puts.shared");
+      erda.put(KEY, bytes(1));
+      assertEquals(before + 1, erda.stats().get("puts.shared"));
+      assertEquals(LocalPublisher.FAILED, line.get().publish(null));
+      assertInstanceOf(NullPointerException.class, rig.steps().turn.sharersFailure);
+      assertEquals(LocalPublisher.FAILED, line.get().publish(built.get()));
+      assertInstanceOf(NullPointerException.class, line.get().cause());
+      assertSame(line.get().cause(), rig.server().await());
+      rig.server().close();
+    }
+  }
+
+  /** Notes what is published. */
+  private record NotingLine(
+      LocalPublisher.Line line, AtomicReference<LocalPublisher.Built> published)
+      implements LocalPublisher.Line {
+    @Override
+    public boolean isFree() {
+      return line.isFree();
+    }
+
+    @Override
+    public int publish(LocalPublisher.Built object) {
+      published.set(object);
+      return line.publish(object);
+    }
+
+    @Override
+    public String failure() {
+      return line.failure();
+    }
+
+    @Override
+    public Throwable cause() {
+      return line.cause();
+    }
+  }
+
   /** Puts near the end of its stack, until the store has ended. */
   private static final class DeepCaller {
     private final ErdaStore store;

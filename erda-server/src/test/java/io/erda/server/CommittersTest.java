@@ -107,7 +107,7 @@ class CommittersTest {
       return nowNs += 100_000_000;
     }
 
-    /** What the server's thread does when it is woken, in the thread that wakes it. */
+    /** Takes the step for which the server's thread would be woken. */
     private void stepOfTheServersThread() {
       stepping = true;
       try {

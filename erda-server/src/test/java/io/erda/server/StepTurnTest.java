@@ -117,10 +117,56 @@ class StepTurnTest {
     assertTrue(failed.enter(turn));
     StackOverflowError error = new StackOverflowError();
     turn.sharersFailure = error;
+    failed.mark = StepTurn.Sharer.FAILED_WITHIN;
     assertFalse(turn.take(() -> true));
     assertSame(error, turn.failure);
     assertSame(error, assertThrows(StackOverflowError.class, turn::take));
     assertSame(error, assertThrows(StackOverflowError.class, turn::end));
+  }
+
+  /**
+   * The store was closed beside a sharer that was still in the turn, because another had failed.
+   */
+  @Test
+  void whoFailsInTheTurnDoesNotEndItBesideAnother() throws Exception {
+    Counted healthy = sharer();
+    Counted failed = sharer();
+    assertTrue(healthy.enter(turn));
+    assertTrue(failed.enter(turn));
+    StackOverflowError error = new StackOverflowError();
+    turn.sharersFailure = error;
+    failed.mark = StepTurn.Sharer.FAILED_WITHIN;
+    AtomicBoolean ended = new AtomicBoolean();
+    FutureTask<Throwable> ending =
+        Threads.start(
+            "ending",
+            () -> {
+              assertSame(error, assertThrows(StackOverflowError.class, turn::end));
+              ended.set(true);
+            });
+    Thread.sleep(50);
+    assertFalse(ended.get(), "it ended beside one that shares the turn");
+    healthy.hasNews = true;
+    healthy.leave();
+    assertNull(ending.get());
+    assertEquals(0, healthy.notes);
+    assertSame(error, assertThrows(StackOverflowError.class, turn::end));
+  }
+
+  /** A step failed in a thread that had the turn, before it had waited for all sharers. */
+  @Test
+  void theEndWaitsForSharersAfterAFailedStepToo() throws Exception {
+    Counted sharing = sharer();
+    assertTrue(sharing.enter(turn));
+    StackOverflowError error = new StackOverflowError();
+    turn.fail(error);
+    FutureTask<Throwable> ending =
+        Threads.start(
+            "ending", () -> assertSame(error, assertThrows(StackOverflowError.class, turn::end)));
+    Thread.sleep(50);
+    assertFalse(ending.isDone(), "it ended beside one that shares the turn");
+    sharing.leave();
+    assertNull(ending.get());
   }
 
   /** A note that could not be taken let the end of the server wait for its own turn for ever. */
@@ -166,7 +212,7 @@ class StepTurnTest {
     assertEquals(1, other.notes);
   }
 
-  /** What a sharer does is seen by the next one with the turn, and the other way round. */
+  /** A thread with the turn sees the stores of the sharers before it, and of none beside it. */
   @Test
   void aSharerAndATurnExcludeEachOther() throws Exception {
     int sharers = 3;

@@ -116,11 +116,12 @@ class PublishedNowTest {
     LocalLine line = line(client);
     LocalPublisher.Built built = built(client, leased, leased.place());
     gone = true;
-    assertEquals(LocalPublisher.LATER, core.publishNow(line, built));
+    assertEquals(LocalPublisher.LATER, core.localPuts().publish(line, built));
     assertEquals(0, core.engine().tables().size(), "no word names it");
     assertNull(core.readOnlyReason());
     gone = false;
-    assertEquals(LocalPublisher.DONE, core.publishNow(line, built), "the place is still its own");
+    assertEquals(
+        LocalPublisher.DONE, core.localPuts().publish(line, built), "the place is still its own");
     assertEquals(1, core.engine().tables().size());
     int bytes = built.bytes;
     long next = leased.place() + ObjectLayout.padded(bytes);
@@ -183,10 +184,11 @@ class PublishedNowTest {
 
   private int publishNow(RawClient client, LocalLine line, RawClient.Leased leased, long place) {
     LocalPublisher.Built built = built(client, leased, place);
-    int outcome = core.publishNow(line, built);
+    int outcome = core.localPuts().publish(line, built);
     assertTrue(
         outcome == LocalPublisher.DONE || outcome == LocalPublisher.REPLACED, "outcome " + outcome);
-    assertEquals(LocalPublisher.LATER, core.publishNow(line, built), "a place is published once");
+    assertEquals(
+        LocalPublisher.LATER, core.localPuts().publish(line, built), "a place is published once");
     return ObjectLayout.padded(built.bytes);
   }
 }

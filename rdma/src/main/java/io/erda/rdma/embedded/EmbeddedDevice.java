@@ -63,7 +63,7 @@ public final class EmbeddedDevice implements Device {
   private volatile Runnable wakesToo;
   private volatile Runnable rung = this::wakeup;
 
-  /** Of a device that many connections begin at; further memory is left to the collector. */
+  /** The most memories that a device keeps for its next connections. */
   private static final int QUEUES_KEPT_MAX = 64;
 
   EmbeddedDevice(

@@ -63,7 +63,7 @@ public final class Committer implements KeyProbe {
 
   private int outcome;
 
-  // What the server does not know yet.
+  // The commits that the server was not told of yet.
 
   private long puts;
   private long deletes;
@@ -78,7 +78,7 @@ public final class Committer implements KeyProbe {
   private int changedCount;
   private final boolean[] isChanged;
 
-  /** At most one for each head, because another lease needs a step. */
+  /** The reservations of the objects, at most two for each head: a third needs a step. */
   private final List<Reservation> used;
 
   private final Runnable settling = this::settle;

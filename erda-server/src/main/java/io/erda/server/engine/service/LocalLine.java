@@ -2,8 +2,8 @@ package io.erda.server.engine.service;
 
 /**
  * Names the connection of a client in this process that publishes in the client's thread: in a step
- * of the server ({@link ServerCore#publishNow}), or beside other such threads ({@link
- * ServerCore#commitNow}).
+ * of the server ({@link LocalPuts#publish}), or beside other such threads ({@link
+ * LocalPuts#commit}).
  */
 public final class LocalLine {
   private final int clientId;
@@ -19,7 +19,7 @@ public final class LocalLine {
   /**
    * The numbers are those of the connection's welcome.
    *
-   * @param committer {@link ServerCore#committer}
+   * @param committer {@link LocalPuts#committer}
    */
   public LocalLine(int clientId, int connectionEpoch, Committer committer) {
     this.clientId = clientId;

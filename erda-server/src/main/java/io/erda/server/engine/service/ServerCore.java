@@ -2,12 +2,10 @@ package io.erda.server.engine.service;
 
 import io.erda.cleaner.Cleaner;
 import io.erda.cleaner.Entries;
-import io.erda.client.connections.LocalPublisher;
 import io.erda.pmem.FailedStoreException;
 import io.erda.pmem.MemoryFault;
 import io.erda.pmem.MemoryGuard;
 import io.erda.protocol.Message;
-import io.erda.protocol.Result;
 import io.erda.rdma.Device;
 import io.erda.rdma.Listener;
 import io.erda.server.engine.events.CleaningRecorder;
@@ -59,12 +57,6 @@ public final class ServerCore implements AutoCloseable {
   /** Threads of devices handle requests at most for so long without a step. */
   private static final long STEP_WITHIN_NS = 10_000_000;
 
-  private static final MemoryGuard.Step<Committer> TELL =
-      committer -> {
-        committer.tell();
-        return 0;
-      };
-
   /** An idle server checks for requests after cleaning for this long, at the end of a step. */
   private static final long IDLE_CLEANING_NS_MAX = 1_000_000;
 
@@ -73,7 +65,6 @@ public final class ServerCore implements AutoCloseable {
   private final LongSupplier nanoTime;
   private final Supplier<String> loss;
   private final MemoryGuard faults = new MemoryGuard();
-  private final MemoryGuard.Access<Connection, LocalPublisher.Built> publishNow;
   private final StoreFailures failures;
   private final Ports ports;
   private final ClientConnections connections;
@@ -81,6 +72,7 @@ public final class ServerCore implements AutoCloseable {
   private final LeaseGrants leases;
   private final Admission admission;
   private final Publishing publishing;
+  private final LocalPuts localPuts;
   private final Announcing announcing;
   private final RequestDispatch requests;
   private final Answers answers;
@@ -157,7 +149,6 @@ public final class ServerCore implements AutoCloseable {
     this.publishing =
         new Publishing(
             writer, engine.log().geometry(), surroundings.syncs(), failures, refusals, nanoTime);
-    this.publishNow = (connection, object, _, _, _, _) -> publishing.publishNow(connection, object);
     this.leases =
         new LeaseGrants(
             engine.log(),
@@ -195,6 +186,9 @@ public final class ServerCore implements AutoCloseable {
             cleaner,
             files.departures(),
             figures);
+    this.localPuts =
+        new LocalPuts(
+            engine, writer, publishing, failures, requests, answers, connections, this::onFault);
     this.admission =
         new Admission(
             engine,
@@ -339,70 +333,9 @@ public final class ServerCore implements AutoCloseable {
     return 1;
   }
 
-  /**
-   * Publishes an object that a client of this process has built, in the client's thread: see {@link
-   * LocalPublisher}. The caller takes steps of the server now and then. When this declines, the
-   * client sends a message, which requests a step.
-   *
-   * @param line names the client's connection
-   */
-  public int publishNow(LocalLine line, LocalPublisher.Built object) {
-    Connection connection = line.connection(connections);
-    if (connection == null || writer.announced() != null) {
-      return LocalPublisher.LATER;
-    }
-    int outcome = faults.access(publishNow, connection, object, 0, 0, 0, 0);
-    if (outcome == MemoryGuard.FAULT) {
-      onFault(faults.fault());
-      return LocalPublisher.FAILED;
-    }
-    if (outcome == LocalPublisher.DONE || outcome == LocalPublisher.REPLACED) {
-      requests.publishedNow(1);
-      int flags = object.delete ? Message.FLAG_DELETE : 0;
-      answers.answered(Message.PUBLISH, flags, Result.OK, 0);
-    }
-    return outcome;
-  }
-
-  /**
-   * Returns what a line commits by; null where each put needs a step. Any thread may call this, and
-   * gets it before the line is used, because it takes memory.
-   */
-  public Committer committer() {
-    return Committer.of(engine, writer, publishing, failures, requests, answers);
-  }
-
-  /** Whether {@link #commitNow} may be called. In a step. */
-  public boolean commits(LocalLine line) {
-    return line.committer() != null
-        && line.committer().isOf(engine)
-        && line.connection(connections) != null;
-  }
-
-  /**
-   * Commits an object that a client of this process has built, in the client's thread, while others
-   * do the same and no step is under way. Declines what {@link #publishNow} may do.
-   *
-   * @param line one that {@link #commits}, or did
-   */
-  public int commitNow(LocalLine line, LocalPublisher.Built object) {
-    Connection connection = line.connection(connections);
-    return connection == null ? LocalPublisher.LATER : line.committer().commit(connection, object);
-  }
-
-  /**
-   * Takes note of what {@link #commitNow} has done, before a step does anything else. Where the
-   * store can't be written to, it takes no more puts then.
-   */
-  public void takeNoteOf(LocalLine line) {
-    if (faults.step(line.committer(), TELL) == MemoryGuard.FAULT) {
-      onFault(faults.fault());
-    }
-  }
-
-  /** Whether the connection of a line has ended, for good. */
-  public boolean isGone(LocalLine line) {
-    return line.connection(connections) == null;
+  /** The puts that clients of this process do in their own threads. */
+  public LocalPuts localPuts() {
+    return localPuts;
   }
 
   private void admitted(Connection connection, Turn turn) {

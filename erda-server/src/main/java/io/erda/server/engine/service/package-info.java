@@ -7,7 +7,7 @@
  * collects puts into batches and answers them, {@code Announcing} answers puts that announce first,
  * {@code LeaseGrants} grants space, {@code MapRequests} and {@code KeyRequests} answer requests
  * about regions and keys, and {@code NamedFigures} has the figures of the server. A put without a
- * message comes through a {@code LocalLine}, and a {@code Committer} does it where it can. {@code
+ * message comes through {@code LocalPuts}, and a {@code Committer} does it where it can. {@code
  * ServerFigures} has most of the figures that {@code FigureCatalogue} lists.
  */
 package io.erda.server.engine.service;
