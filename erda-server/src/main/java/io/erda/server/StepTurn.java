@@ -199,11 +199,20 @@ final class StepTurn implements Turn {
     }
   }
 
-  /** Waits until no sharer is in the turn. REQUIRES: the counter is not 0, and stays so. */
+  /**
+   * Waits until no sharer is in the turn. REQUIRES: the counter is not 0, and stays so.
+   *
+   * <p>A virtual thread does not park: it would give up its carrier while it has the turn, and get
+   * none again while the application's other virtual threads compute. It does not wait long: a
+   * sharer makes no call that blocks.
+   */
   private void awaitMarks() {
     for (Sharer each : sharers) {
-      for (int tries = 0; each.mark == Sharer.IN; tries++) {
-        pause(tries);
+      if (each.mark == Sharer.IN) {
+        boolean parks = !Thread.currentThread().isVirtual();
+        for (int tries = 0; each.mark == Sharer.IN; tries++) {
+          pause(parks ? tries : 0);
+        }
       }
     }
   }

@@ -10,7 +10,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.erda.testing.Threads;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -210,6 +212,36 @@ class StepTurnTest {
     turn.take();
     assertEquals(0, gone.notes);
     assertEquals(1, other.notes);
+  }
+
+  /** It used to park, and got no carrier again as long as other virtual threads computed. */
+  @Test
+  void aVirtualThreadDoesNotParkWhileItHasTheTurn() throws Exception {
+    Counted sharer = sharer();
+    assertTrue(sharer.enter(turn));
+    AtomicBoolean ends = new AtomicBoolean();
+    CountDownLatch begins = new CountDownLatch(1);
+    CountDownLatch taken = new CountDownLatch(1);
+    try {
+      Thread.startVirtualThread(() -> {
+        begins.countDown();
+        turn.take(() -> true);
+        taken.countDown();
+      });
+      Threads.await(begins);
+      for (int i = 0; i < 2 * Runtime.getRuntime().availableProcessors(); i++) {
+        Thread.startVirtualThread(() -> {
+          while (!ends.get()) {
+            Thread.onSpinWait();
+          }
+        });
+      }
+      Thread.sleep(200);
+      sharer.leave();
+      assertTrue(taken.await(10, TimeUnit.SECONDS));
+    } finally {
+      ends.set(true);
+    }
   }
 
   /** A thread with the turn sees the stores of the sharers before it, and of none beside it. */
