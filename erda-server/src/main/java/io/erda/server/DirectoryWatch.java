@@ -1,6 +1,7 @@
 package io.erda.server;
 
 import io.erda.pmem.OpenDirectory;
+import io.erda.server.engine.service.Loss;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
@@ -13,7 +14,7 @@ import java.util.function.Supplier;
  * connections of its clients fail first, nothing is stored any more.
  *
  * <p>It uses a separate thread, because a path may lead to a network or a disk that does not
- * answer. Close it before the directory.
+ * answer: then nothing else waits for long. Close it before the directory.
  */
 final class DirectoryWatch implements AutoCloseable {
   private static final long INTERVAL_NS = 250_000_000L;
@@ -22,7 +23,11 @@ final class DirectoryWatch implements AutoCloseable {
   private static final int FILES_AT_ONCE = 256;
 
   private static final String RESCUE =
-      "what the store holds can be read until it is closed, and is gone then: back it up now";
+      "clients that are connected, and new ones over TCP, can read what the store holds until it is"
+          + " closed, and it is gone then: back it up now";
+
+  /** How long the end waits for the last check. */
+  private static final long LAST_CHECK_NS = 2_000_000_000L;
 
   private final OpenDirectory directory;
   private final NamedFiles files;
@@ -30,11 +35,12 @@ final class DirectoryWatch implements AutoCloseable {
   private final Runnable wakeup;
   private final Thread thread;
 
-  /** Whether the file system failed at the last check. Guarded by this. */
+  /** Whether the file system failed at the last check. Of the thread. */
   private boolean failed;
 
-  private volatile String loss;
+  private volatile Loss loss;
   private volatile boolean closing;
+  private volatile boolean unanswered;
 
   /**
    * Starts checking.
@@ -64,50 +70,64 @@ final class DirectoryWatch implements AutoCloseable {
    * that, or that the file system failed; null until a check finds that. The first message stays.
    * Any thread may call this.
    */
-  String loss() {
+  Loss loss() {
     return loss;
   }
 
+  /** Whether the last check did not end in time, so that a loss may have gone unnoticed. */
+  boolean isUnanswered() {
+    return unanswered;
+  }
+
+  /**
+   * Checks now and then, and a last time when it is closed, so that a loss just before the end of a
+   * store is reported too.
+   */
   private void watch() {
     while (!closing && loss == null) {
       LockSupport.parkNanos(this, INTERVAL_NS);
-      if (!closing && look(false)) {
+      if (!closing && look(false) && !closing) {
         wakeup.run();
       }
+    }
+    if (closing) {
+      look(true);
     }
   }
 
   /** Checks once. Returns whether it has found the first loss. */
-  private synchronized boolean look(boolean all) {
-    if (loss != null) {
-      return false;
+  private boolean look(boolean all) {
+    if (loss == null) {
+      loss = find(all);
+      return loss != null;
     }
+    return false;
+  }
+
+  private Loss find(boolean all) {
     OpenDirectory.Stray stray = directory.strayed();
     if (stray != null) {
-      loss = stray.named() + "; " + fate(stray);
-    } else {
-      String lost = all ? files.lost() : files.lost(FILES_AT_ONCE);
-      if (lost != null) {
-        loss =
+      return new Loss(stray.named() + "; " + fate(stray), false);
+    }
+    String lost = all ? files.lost() : files.lost(FILES_AT_ONCE);
+    return lost == null
+        ? lastingFailure()
+        : new Loss(
             "the files of the store were removed from "
                 + directory
                 + ", or replaced: "
                 + lost
                 + "; "
-                + RESCUE;
-      } else {
-        loss = lastingFailure();
-      }
-    }
-    return loss != null;
+                + RESCUE,
+            true);
   }
 
   /** The file system's failure, if it failed at the check before, too: a single error may pass. */
-  private String lastingFailure() {
+  private Loss lastingFailure() {
     boolean before = failed;
     String now = failure.get();
     failed = now != null;
-    return before && failed ? "the file system of the store failed: " + now : null;
+    return before && failed ? new Loss("the file system of the store failed: " + now, false) : null;
   }
 
   private static String fate(OpenDirectory.Stray stray) {
@@ -122,14 +142,10 @@ final class DirectoryWatch implements AutoCloseable {
             + " it?): close the store, and find it";
   }
 
-  /**
-   * Makes a last check, so that a loss just before the end of a store is reported too, and ends the
-   * thread.
-   */
+  /** Ends the thread after a last check, and waits for that for a while. */
   @Override
   public void close() {
     closing = true;
-    SideThreads.join(thread);
-    look(true);
+    unanswered = !SideThreads.join(thread, LAST_CHECK_NS);
   }
 }

@@ -6,6 +6,7 @@ import io.erda.protocol.ErdaException;
 import io.erda.protocol.JvmErrors;
 import io.erda.rdma.Poller;
 import io.erda.rdma.StackRoom;
+import io.erda.server.engine.service.Loss;
 import io.erda.server.engine.service.ServerCore;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -222,10 +223,16 @@ final class ServerThread implements AutoCloseable {
   }
 
   private void tellWhatIsToBeMended() {
-    String loss = assembly.watch.loss();
+    Loss loss = assembly.watch.loss();
+    if (assembly.watch.isUnanswered() && assembly.log != null) {
+      assembly.log.say(
+          Level.WARNING,
+          "whether the directory of the store still has its name is not known: its path does not"
+              + " answer");
+    }
     String readOnly = served.core().readOnlyReason();
     if (loss != null) {
-      failure = lost(loss, failure);
+      failure = lost(loss.words(), failure);
     } else if (failure == null && readOnly != null && !served.core().isFull()) {
       // With this exception the process gets the exit code for a problem that must be solved before
       // the next start.

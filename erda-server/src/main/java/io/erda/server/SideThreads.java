@@ -1,5 +1,6 @@
 package io.erda.server;
 
+import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /** Starts and joins the server's other threads, which park while they have no work. */
@@ -31,17 +32,29 @@ final class SideThreads {
    * Waits for a thread that was told to end. An interrupt does not end the wait, and stays pending.
    */
   static void join(Thread thread) {
+    join(thread, Long.MAX_VALUE);
+  }
+
+  /**
+   * As {@link #join(Thread)}, for a limited time in nanoseconds. Returns whether the thread has
+   * ended.
+   */
+  static boolean join(Thread thread, long timeoutNs) {
     LockSupport.unpark(thread);
+    long beganNs = System.nanoTime();
     boolean interrupted = false;
-    while (thread.isAlive()) {
+    long leftNs = timeoutNs;
+    while (thread.isAlive() && leftNs > 0) {
       try {
-        thread.join();
+        thread.join(Duration.ofNanos(leftNs));
       } catch (InterruptedException e) {
         interrupted = true;
       }
+      leftNs = timeoutNs - (System.nanoTime() - beganNs);
     }
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
+    return !thread.isAlive();
   }
 }

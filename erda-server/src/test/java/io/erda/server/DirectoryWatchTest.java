@@ -2,10 +2,14 @@ package io.erda.server;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
 import io.erda.pmem.MappedDirectory;
+import io.erda.testing.Threads;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -44,7 +48,34 @@ class DirectoryWatchTest {
       assertNull(watch.loss());
       failing.always = true;
       assertTrue(woken.await(1, TimeUnit.MINUTES));
-      assertEquals("the file system of the store failed: " + ERROR, watch.loss());
+      assertEquals("the file system of the store failed: " + ERROR, watch.loss().words());
+    }
+  }
+
+  /** A server whose path led over a network that did not answer could not be ended. */
+  @Test
+  void theEndDoesNotWaitForACheckThatDoesNotEnd() throws Exception {
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch answer = new CountDownLatch(1);
+    MappedDirectory directory = MappedDirectory.open(data);
+    try (NamedFiles files = new NamedFiles(directory, directory.opened())) {
+      DirectoryWatch watch =
+          new DirectoryWatch(
+              directory.opened(),
+              files,
+              () -> {
+                begun.countDown();
+                Threads.await(answer);
+                return ERROR;
+              },
+              () -> fail("a watch that was closed has woken the server"),
+              new Failures());
+      assertTrue(begun.await(1, TimeUnit.MINUTES));
+      assertTimeoutPreemptively(Duration.ofSeconds(30), watch::close);
+      assertTrue(watch.isUnanswered());
+      assertNull(watch.loss());
+    } finally {
+      answer.countDown();
     }
   }
 }

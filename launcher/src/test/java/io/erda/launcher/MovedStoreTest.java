@@ -363,8 +363,9 @@ class MovedStoreTest {
     try (ErdaClient client = ErdaClient.connect(uris.get("tcp"))) {
       client.put(new byte[] {1}, new byte[] {1});
       Path lost = name.resolve(file);
+      Path copy = Files.copy(lost, directory.resolve("copy"));
+      client.put(new byte[] {1}, new byte[] {2});
       if (replaced) {
-        Path copy = Files.copy(lost, directory.resolve("copy"));
         Files.move(copy, lost, StandardCopyOption.REPLACE_EXISTING);
       } else {
         Files.delete(lost);
@@ -372,7 +373,17 @@ class MovedStoreTest {
       String told = file + (replaced ? " is not the file that was opened" : " is gone");
       requireReadOnly(putUntilTold(client), told);
       requireAcknowledged(client);
+      requireNothingOlder(new byte[] {1}, new byte[] {2});
       requireTold("the store is read-only now", told);
+    }
+  }
+
+  /** Who reads the files finds the value, or is refused: he was given older values silently. */
+  private void requireNothingOlder(byte[] key, byte[] value) {
+    try (ErdaClient reader = ErdaClient.connect("erda+shm:" + name + "?read-only")) {
+      assertArrayEquals(value, reader.get(key));
+    } catch (ErdaException e) {
+      assertNotEquals("Damaged", e.getClass().getSimpleName(), e.getMessage());
     }
   }
 

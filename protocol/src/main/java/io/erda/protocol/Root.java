@@ -14,7 +14,8 @@ import java.nio.ByteOrder;
  *   8   epoch               8   of the region map and the table's geometry; grows
  *  16   structure counter   8   odd while an entry is being moved
  *  24   layout version      8
- *  32   boot                8   of the machine on which the incarnation began to serve; 0: not known
+ *  32   boot                8   of the machine on which the incarnation began to serve; 0: not known;
+ *                               {@link #NO_BOOT}: the names of files lead elsewhere
  *  40   zero               24
  * </pre>
  */
@@ -39,6 +40,9 @@ public final class Root {
    * reads a map.
    */
   public static final int WORDS_BYTES = 40;
+
+  /** In place of a boot, which has 32 bits: the files must not be read by their names. */
+  public static final long NO_BOOT = 1L << 32;
 
   static {
     assert STRUCTURE_COUNTER_OFFSET + Long.BYTES == LOOK_UP_BYTES

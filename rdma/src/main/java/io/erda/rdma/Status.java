@@ -69,8 +69,9 @@ public final class Status {
   public static final int ABSENT = 17;
 
   /**
-   * The store at the address was not recovered since the machine was started. A server must first
-   * decide the puts that a power failure interrupted.
+   * The store at the address was not recovered since the machine was started, or since files of it
+   * were replaced under its server. A server must first decide the puts that a power failure
+   * interrupted.
    */
   public static final int UNRECOVERED = 18;
 
@@ -122,7 +123,8 @@ public final class Status {
       case ABSENT -> "there is no store";
       case UNRECOVERED ->
           "no server has opened the store since this machine was started, and none stopped it"
-              + " cleanly before; a server has to recover it first";
+              + " cleanly before, or files of it were replaced under its server; a server has to"
+              + " recover it first";
       case ENCRYPTION -> "the two ends do not agree on encryption";
       case UNWRITABLE -> "its file system takes no new file";
       case UNREADABLE -> "a file there can't be read now";

@@ -51,6 +51,14 @@ public final class RootFile implements StructureCounter {
   }
 
   /**
+   * Marks the store as one whose files are not read by their names until a server has opened it,
+   * because some of the names lead to other files.
+   */
+  public void forsake() {
+    store(Root.BOOT_OFFSET, Root.NO_BOOT);
+  }
+
+  /**
    * Begins a new epoch, durably. Called before any word may name a region or table that is new in
    * the map.
    */

@@ -15,8 +15,8 @@ import java.util.function.Supplier;
  * @param files does the slow work on files
  * @param syncs waits for the device when the store drains to one ({@link
  *     io.erda.server.engine.store.StoreEngine#waitsForDevice})
- * @param loss returns why the store is no longer found by its name, in words for a user, and null
- *     while it is found. It is called often; after a loss the store is read-only
+ * @param loss returns why the store is no longer found by its name, and null while it is found. It
+ *     is called often; after a loss the store is read-only
  * @param listener receives the events of clients, cleanings and resizings
  * @param failing is called when the store takes no more puts and deletes
  * @param abandoned devices that the store is not served on, where clients of earlier servers may
@@ -27,7 +27,7 @@ import java.util.function.Supplier;
 public record CoreSurroundings(
     FileWork files,
     Syncs syncs,
-    Supplier<String> loss,
+    Supplier<Loss> loss,
     ServiceListener listener,
     StoreFailures.Listener failing,
     List<Device> abandoned,

@@ -63,7 +63,11 @@ public final class ServerCore implements AutoCloseable {
   private final StoreEngine engine;
   private final StoreWriter writer;
   private final LongSupplier nanoTime;
-  private final Supplier<String> loss;
+  private final Supplier<Loss> loss;
+
+  /** Whether a loss was found. */
+  private boolean isLost;
+
   private final MemoryGuard faults = new MemoryGuard();
   private final StoreFailures failures;
   private final Ports ports;
@@ -427,10 +431,7 @@ public final class ServerCore implements AutoCloseable {
     if (nowNs >= nextHousekeepingNs && (work == 0 || ++putOff == PUT_OFF_MAX)) {
       putOff = 0;
       nextHousekeepingNs = nowNs + HOUSEKEEPING_NS;
-      String lost = loss.get();
-      if (lost != null) {
-        failures.because(lost);
-      }
+      noteLoss();
       leases.endIdle(nowNs);
       files.tellAppends();
       files.tend(nowNs, leases.anyWaits());
@@ -440,6 +441,17 @@ public final class ServerCore implements AutoCloseable {
       ownWorkNs = nowNs;
     }
     return work;
+  }
+
+  private void noteLoss() {
+    Loss lost = loss.get();
+    if (lost != null && !isLost) {
+      isLost = true;
+      if (lost.ofFiles()) {
+        failures.attempt(engine.root()::forsake);
+      }
+      failures.because(lost.words());
+    }
   }
 
   /**
