@@ -47,9 +47,10 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
   /**
    * The swaps of a memory whose page is first made writable by the kernel. The interpreter's
    * compare-and-swap ends the process where memory is missing. A compiled one is passed over like a
-   * store, and after so many calls it is compiled.
+   * store, and after so many calls it is compiled, unless the JVM compiles nothing.
    */
-  private static final int SWAPS_CHECKED = 50_000;
+  private static final int SWAPS_CHECKED =
+      System.getProperty("java.vm.info", "").contains("interpreted") ? Integer.MAX_VALUE : 50_000;
 
   /** How often a store that failed is repeated while its pages can be stored to. */
   private static final int STORES_AGAIN = 3;
@@ -161,7 +162,7 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
 
   private void requireStorable(long offset, long length, MemoryFault fault) {
     Backing file = backing;
-    if (file == null || file.file() == null || MappedFault.isShortened(file)) {
+    if (fault != null && (file == null || file.file() == null || MappedFault.isShortened(file))) {
       throw fault;
     }
     if (MappedFault.look(segment, offset, length) != MappedFault.Page.STORABLE) {
@@ -171,7 +172,9 @@ abstract class SegmentMemory implements PersistentMemory, ReadAhead.Mapping {
               : file.directory().at(".");
       FailedStoreException failure =
           MappedFault.ofStore(file.file(), directory, segment, offset, length);
-      failure.addSuppressed(fault);
+      if (fault != null) {
+        failure.addSuppressed(fault);
+      }
       throw failure;
     }
   }
