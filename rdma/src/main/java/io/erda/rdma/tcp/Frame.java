@@ -9,8 +9,8 @@ import java.util.zip.CRC32C;
 
 /**
  * The layout of a frame: a header of 32 bytes and a payload that is padded to a multiple of 8, so
- * that in a buffer every frame begins 8-aligned. A frame begins with the CRC32C of the rest of it.
- * See {@code FORMAT-tcp.md}.
+ * that in a buffer every frame begins 8-aligned. A frame begins with the CRC32C of the rest of it,
+ * combined with the number of the frame. See {@code FORMAT-tcp.md}.
  */
 final class Frame {
   static final int HEADER_BYTES = 32;
@@ -181,17 +181,19 @@ final class Frame {
    * Stores the checksum of a frame that is complete.
    *
    * @param bytes the same memory; its position and limit change
+   * @param number of the frame, from 0, among those that its end has sent; it may overflow
    */
-  static void seal(CRC32C checksum, MemorySegment memory, ByteBuffer bytes, int at) {
-    memory.set(INT, at + CHECKSUM, frameChecksum(checksum, memory, bytes, at));
+  static void seal(CRC32C checksum, MemorySegment memory, ByteBuffer bytes, int at, int number) {
+    memory.set(INT, at + CHECKSUM, frameChecksum(checksum, memory, bytes, at) ^ number);
   }
 
   /**
-   * Whether the checksum of a frame is right. REQUIRES: all {@link #bytes} of the frame have
-   * arrived.
+   * Whether the checksum of a frame is right, and the frame is the one with this number. REQUIRES:
+   * all {@link #bytes} of the frame have arrived.
    */
-  static boolean isSound(CRC32C checksum, MemorySegment memory, ByteBuffer bytes, int at) {
-    return memory.get(INT, at + CHECKSUM) == frameChecksum(checksum, memory, bytes, at);
+  static boolean isSound(
+      CRC32C checksum, MemorySegment memory, ByteBuffer bytes, int at, int number) {
+    return memory.get(INT, at + CHECKSUM) == (frameChecksum(checksum, memory, bytes, at) ^ number);
   }
 
   /** Whether the reserved byte is zero, as in every frame of this version. */

@@ -13,7 +13,7 @@ final class Hello {
   static final int BYTES = 64;
   static final int NONCE_BYTES = 32;
   static final int PROOF_BYTES = 32;
-  static final int VERSION = 3;
+  static final int VERSION = 4;
 
   /** A flag: this end has a secret, and requires a proof of it. */
   static final int HAS_SECRET = 1;

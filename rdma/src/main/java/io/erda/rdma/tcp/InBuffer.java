@@ -19,6 +19,9 @@ final class InBuffer {
   /** Whether the checksum of the next frame was found right, so that it is computed only once. */
   private boolean sound;
 
+  /** The number of the next frame. */
+  private int number;
+
   InBuffer(MemorySegment memory) {
     this.memory = memory;
     this.bytes = memory.asByteBuffer();
@@ -74,6 +77,7 @@ final class InBuffer {
   void take(int taken) {
     assert (taken & 7) == 0 && taken <= available() : taken + " bytes of " + available();
     from += taken;
+    number += sound ? 1 : 0;
     sound = false;
   }
 
@@ -85,7 +89,7 @@ final class InBuffer {
   /**
    * Returns the length of the next frame if the whole frame has arrived; 0 when it has not, {@link
    * Frame#WRONG} when it is invalid, {@link Frame#DAMAGED} when its bytes were changed during the
-   * transfer.
+   * transfer, or it is not the frame that follows.
    */
   int frame(int bytesMax) {
     if (available() < Frame.HEADER_BYTES) {
@@ -98,7 +102,7 @@ final class InBuffer {
     if (length > available()) {
       return 0;
     }
-    if (!sound && !Frame.isSound(checksum, memory, bytes, from)) {
+    if (!sound && !Frame.isSound(checksum, memory, bytes, from, number)) {
       return Frame.DAMAGED;
     }
     sound = true;

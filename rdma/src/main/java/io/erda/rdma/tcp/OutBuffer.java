@@ -18,6 +18,9 @@ final class OutBuffer {
   private int filled;
   private final CRC32C checksum = new CRC32C();
 
+  /** The number of frames that were sealed. */
+  private int sealed;
+
   /** The offset of the open frame; −1 while there is none. */
   private int open = -1;
 
@@ -100,7 +103,7 @@ final class OutBuffer {
   /** Ends the open frame, if there is one. */
   private void close() {
     if (open >= 0) {
-      Frame.seal(checksum, memory, bytes, open);
+      Frame.seal(checksum, memory, bytes, open, sealed++);
       open = -1;
     }
   }
@@ -111,7 +114,7 @@ final class OutBuffer {
     assert Frame.HEADER_BYTES + Frame.padded(payload) <= memory.byteSize() - filled
         : payload + " bytes of payload behind " + filled + " of " + memory.byteSize();
     Frame.put(memory, filled, payload, type, flags, status, ended, consumed);
-    Frame.seal(checksum, memory, bytes, filled);
+    Frame.seal(checksum, memory, bytes, filled, sealed++);
     filled += Frame.HEADER_BYTES + Frame.padded(payload);
   }
 

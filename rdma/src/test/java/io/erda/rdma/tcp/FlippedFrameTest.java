@@ -65,10 +65,33 @@ final class FlippedFrameTest {
     flipEveryBit(answers(true));
   }
 
+  /** A repeated request would be done twice, a repeated answer be taken for that of the next. */
+  @Test
+  void framesThatAreRepeatedMissingOrExchangedAreDamaged() throws IOException {
+    byte[] sent = RawPeer.numbered(answers(false));
+    List<byte[]> parts = taken(sent);
+    for (int i = 1; i < parts.size(); i++) {
+      List<byte[]> repeated = new ArrayList<>(parts);
+      repeated.add(i, parts.get(i));
+      assertEquals(i + 1, taken(join(repeated)).size(), "repeated: " + i);
+      List<byte[]> missing = new ArrayList<>(parts);
+      missing.remove(i);
+      assertEquals(i, taken(join(missing)).size(), "missing: " + i);
+      List<byte[]> exchanged = new ArrayList<>(parts);
+      exchanged.add(i - 1 == 0 ? i : i - 1, exchanged.remove(i));
+      assertEquals(i == 1 ? parts.size() : i - 1, taken(join(exchanged)).size(), "moved: " + i);
+    }
+  }
+
+  private static byte[] join(List<byte[]> parts) {
+    return RawPeer.join(parts.toArray(byte[][]::new));
+  }
+
   private static void flipEveryBit(byte[] sent) throws IOException {
+    RawPeer.numbered(sent);
     List<byte[]> whole = taken(sent);
     assertTrue(whole.size() > 6, "without a flip all is taken");
-    assertArrayEquals(sent, RawPeer.join(whole.toArray(byte[][]::new)));
+    assertArrayEquals(sent, join(whole));
     for (int bit = 0; bit < 8 * sent.length; bit++) {
       byte[] flipped = sent.clone();
       flipped[bit / 8] ^= (byte) (1 << bit % 8);

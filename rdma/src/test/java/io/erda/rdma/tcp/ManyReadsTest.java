@@ -134,7 +134,8 @@ final class ManyReadsTest {
     while (next < expected.size()) {
       byte[] frame = peer.receiveFrame();
       MemorySegment memory = MemorySegment.ofArray(frame);
-      assertTrue(Frame.isSound(new CRC32C(), memory, ByteBuffer.wrap(frame), 0), "answer " + next);
+      assertTrue(
+          Frame.isSound(new CRC32C(), memory, ByteBuffer.wrap(frame), 0, 0), "answer " + next);
       assertEquals(Frame.DATA, RawPeer.type(frame));
       int at = Frame.HEADER_BYTES;
       int end = at + Frame.payload(memory, 0);
@@ -193,8 +194,11 @@ final class ManyReadsTest {
         int greeting = Hello.BYTES + Frame.HEADER_BYTES + Hello.PROOF_BYTES;
         there.getInputStream().readNBytes(greeting);
         byte[] expected = reads(7, 0, 24, 7, 64, 9, 7, 120, 3);
+        RawPeer.number(expected, 0, 1);
         assertArrayEquals(expected, there.getInputStream().readNBytes(expected.length));
-        there.getOutputStream().write(RawPeer.join(answers));
+        byte[] framed = RawPeer.join(answers);
+        RawPeer.number(framed, 0, 1);
+        there.getOutputStream().write(framed);
         // A requester that finds nothing wrong goes on, and one that does ends.
         while (seen.of(Opcode.READ).size() < 3 || !right && !seen.has(Opcode.DISCONNECT)) {
           client.poll(seen, 8);

@@ -20,6 +20,11 @@ final class RawPeer implements AutoCloseable {
   private final Socket socket = new Socket();
   byte[] nonceThere;
 
+  /** The numbers of the next frames. */
+  private int nextSent;
+
+  private int nextReceived;
+
   RawPeer(String address) throws IOException {
     int port = Integer.parseInt(address.substring(address.lastIndexOf(':') + 1));
     socket.connect(new InetSocketAddress(InetAddress.getByName("127.0.0.1"), port), TIMEOUT_MS);
@@ -34,20 +39,20 @@ final class RawPeer implements AutoCloseable {
     return hello;
   }
 
-  /** A whole frame; {@code payload} is padded. */
+  /** A whole frame, with the number 0; {@code payload} is padded. */
   static byte[] frame(int type, int flags, int status, long ended, long consumed, byte... payload) {
     byte[] frame = Arrays.copyOf(new byte[0], Frame.HEADER_BYTES + Frame.padded(payload.length));
     MemorySegment memory = MemorySegment.ofArray(frame);
     MemorySegment.copy(
         payload, 0, memory, ValueLayout.JAVA_BYTE, Frame.HEADER_BYTES, payload.length);
     Frame.put(memory, 0, payload.length, type, flags, status, ended, consumed);
-    Frame.seal(new CRC32C(), memory, ByteBuffer.wrap(frame), 0);
+    Frame.seal(new CRC32C(), memory, ByteBuffer.wrap(frame), 0, 0);
     return frame;
   }
 
   /**
    * Gives what begins with a HELLO, and whatever lies behind it in the form of frames, the
-   * checksums that fit. Changes the array.
+   * checksums and numbers that fit. Changes the array.
    */
   static byte[] sealed(byte[] stream) {
     ByteBuffer bytes = ByteBuffer.wrap(stream);
@@ -58,6 +63,7 @@ final class RawPeer implements AutoCloseable {
     }
     int helloEnd = Hello.BYTES - Integer.BYTES;
     Frame.putInt(memory, helloEnd, Frame.checksum(checksum, bytes, 0, helloEnd));
+    int number = 0;
     long next = Hello.BYTES;
     while (stream.length - next >= Frame.HEADER_BYTES) {
       int at = (int) next;
@@ -67,14 +73,43 @@ final class RawPeer implements AutoCloseable {
       if (payload < 0 || payload > stream.length || next > stream.length) {
         return stream;
       }
-      Frame.seal(checksum, memory, bytes, at);
+      Frame.seal(checksum, memory, bytes, at, number++);
     }
     return stream;
   }
 
-  /** Gives a whole frame the checksum that fits. Changes the array. */
+  /** Gives a whole frame the checksum that fits, with the number 0. Changes the array. */
   static void sealedFrame(byte[] frame) {
-    Frame.seal(new CRC32C(), MemorySegment.ofArray(frame), ByteBuffer.wrap(frame), 0);
+    Frame.seal(new CRC32C(), MemorySegment.ofArray(frame), ByteBuffer.wrap(frame), 0, 0);
+  }
+
+  /**
+   * Gives the frames at the beginning that have the number 0 ascending numbers. Changes the array.
+   *
+   * @return how many frames got one
+   */
+  static int number(byte[] frames, int from, int first) {
+    MemorySegment memory = MemorySegment.ofArray(frames);
+    ByteBuffer bytes = ByteBuffer.wrap(frames);
+    CRC32C checksum = new CRC32C();
+    int count = 0;
+    for (int at = from; frames.length - at >= Frame.HEADER_BYTES; count++) {
+      int length = Frame.bytes(memory, at, Frame.BYTES_MAX);
+      if (length <= 0
+          || length > frames.length - at
+          || !Frame.isSound(checksum, memory, bytes, at, 0)) {
+        break;
+      }
+      Frame.seal(checksum, memory, bytes, at, first + count);
+      at += length;
+    }
+    return count;
+  }
+
+  /** As {@link #number}, for the frames of a whole stream, behind its HELLO. */
+  static byte[] numbered(byte[] stream) {
+    number(stream, Hello.BYTES, 0);
+    return stream;
   }
 
   /** Has a frame say another length of its payload than it has. Changes the array. */
@@ -110,8 +145,11 @@ final class RawPeer implements AutoCloseable {
     return request(Frame.WRITE, flags, join(words(key, offset, (long) data.length << 32), data));
   }
 
+  /** Sends bytes. Frames with the number 0 get the numbers that they must have here. */
   void send(byte[] bytes) throws IOException {
-    socket.getOutputStream().write(bytes);
+    byte[] numbered = bytes.clone();
+    nextSent += number(numbered, 0, nextSent);
+    socket.getOutputStream().write(numbered);
   }
 
   /** Exactly so many bytes; fewer when the other end has ended. */
@@ -119,7 +157,7 @@ final class RawPeer implements AutoCloseable {
     return socket.getInputStream().readNBytes(bytes);
   }
 
-  /** The next frame; null when the other end has ended. */
+  /** The next frame, as if its number were 0; null when the other end has ended. */
   byte[] receiveFrame() throws IOException {
     InputStream in = socket.getInputStream();
     byte[] header = in.readNBytes(Frame.HEADER_BYTES);
@@ -127,7 +165,13 @@ final class RawPeer implements AutoCloseable {
       return null;
     }
     int payload = Frame.payload(MemorySegment.ofArray(header), 0);
-    return join(header, in.readNBytes(Frame.padded(payload)));
+    byte[] frame = join(header, in.readNBytes(Frame.padded(payload)));
+    MemorySegment memory = MemorySegment.ofArray(frame);
+    ByteBuffer bytes = ByteBuffer.wrap(frame);
+    if (Frame.isSound(new CRC32C(), memory, bytes, 0, nextReceived++)) {
+      Frame.seal(new CRC32C(), memory, bytes, 0, 0);
+    }
+    return frame;
   }
 
   static int type(byte[] frame) {

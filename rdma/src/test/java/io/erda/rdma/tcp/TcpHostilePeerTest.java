@@ -200,7 +200,7 @@ final class TcpHostilePeerTest {
     }
     assertEquals(
         List.of(
-            "tcp.refused.versions: it has version 9 of the frames over TCP, this server version 3"),
+            "tcp.refused.versions: it has version 9 of the frames over TCP, this server version 4"),
         refused);
   }
 
@@ -218,7 +218,7 @@ final class TcpHostilePeerTest {
     }
     assertEquals(
         List.of(
-            "tcp.refused.versions: it has version 1 of the frames over TCP, this server version 3"),
+            "tcp.refused.versions: it has version 1 of the frames over TCP, this server version 4"),
         refused);
   }
 
