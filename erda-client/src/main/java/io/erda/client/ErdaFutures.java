@@ -182,9 +182,10 @@ public final class ErdaFutures implements AutoCloseable {
    * Ends the connection, completes every future and ends the client's thread. Idempotent. Returns
    * when that is done. When a dependent calls it in the client's thread it returns at once, and the
    * client is closed after the dependent has returned. An interrupt does not end the wait, and the
-   * interrupt status stays set. In a shutdown hook it does not wait for a dependent that is in
-   * {@link System#exit}, and waits for another dependent at most 5 s. Then the end of the process
-   * releases the client's resources, and futures that were not completed stay incomplete.
+   * interrupt status stays set. It waits at most 5 s for a dependent that does not return; the
+   * client is closed behind that one. In a shutdown hook it does not wait for a dependent that is
+   * in {@link System#exit}, and waits for another dependent at most 5 s. Then the end of the
+   * process releases the client's resources, and futures that were not completed stay incomplete.
    */
   @Override
   public void close() {

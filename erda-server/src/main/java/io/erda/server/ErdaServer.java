@@ -266,9 +266,9 @@ public final class ErdaServer implements AutoCloseable {
   }
 
   /**
-   * Sets a listener that a thread of the server calls once, with the reason, when the store's files
-   * fail and it takes no more puts and deletes. If that has happened already the caller's thread
-   * calls the listener at once.
+   * Sets a listener that a thread of its own calls once, with the reason, when the store's files
+   * fail and it takes no more puts and deletes. The listener may close the server. If that has
+   * happened already the caller's thread calls the listener at once.
    */
   public void onReadOnly(Consumer<String> listener) {
     news.onReadOnly(listener);

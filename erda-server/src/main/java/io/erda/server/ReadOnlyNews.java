@@ -5,8 +5,11 @@ import java.lang.System.Logger.Level;
 import java.util.function.Consumer;
 
 /**
- * Tells a server's log and its application that the store takes no more puts. The server's thread
- * tells it; any thread may set the listener.
+ * Tells a server's log and its application that the store takes no more puts. Whoever takes a step
+ * of the server tells it; any thread may set the listener.
+ *
+ * <p>A thread of its own calls the listener, which may take its time, close the server, or end the
+ * JVM: the server's thread goes on meanwhile.
  */
 final class ReadOnlyNews implements StoreFailures.Listener {
   /** Null when the server has no log. */
@@ -49,7 +52,11 @@ final class ReadOnlyNews implements StoreFailures.Listener {
       reason = why;
       told = listener;
     }
-    told.accept(why);
+    try {
+      Thread.ofPlatform().daemon().name("erda-news").start(() -> told.accept(why));
+    } catch (OutOfMemoryError e) {
+      // No thread is left. The log has the reason, and so has each refused put.
+    }
   }
 
   /** See {@link ErdaServer#onReadOnly}. */

@@ -106,6 +106,31 @@ class FuturesTest {
     }
   }
 
+  /** It used to wait without an end. */
+  @Test
+  void closingDoesNotWaitForADependentThatNeverReturns() throws Exception {
+    CountDownLatch inside = new CountDownLatch(1);
+    CountDownLatch never = new CountDownLatch(1);
+    try (ErdaServer server = ErdaServer.start(data, SmallStore.OPTIONS)) {
+      ErdaFutures erda = ErdaFutures.connect(server.uri());
+      Runnable waits =
+          () -> {
+            // A future that is completed already has this done by the thread that asks.
+            if (Thread.currentThread().getName().equals("erda-futures")) {
+              inside.countDown();
+              Threads.await(never);
+            }
+          };
+      while (!inside.await(1, TimeUnit.MILLISECONDS)) {
+        erda.get(bytes("a")).thenRun(waits);
+      }
+      erda.close();
+      assertThrows(IllegalStateException.class, () -> erda.get(bytes("a")));
+    } finally {
+      never.countDown();
+    }
+  }
+
   /** Returns what becomes of a wait in a dependent that the client's thread runs. */
   private static String inTheClientsThread(ErdaFutures erda, Callable<byte[]> wait) {
     Thread caller = Thread.currentThread();

@@ -4,12 +4,14 @@ import io.erda.client.ClientOptions;
 import io.erda.client.ClientStatistics;
 import io.erda.client.ErdaAsyncClient;
 import io.erda.client.OperationHandler;
+import io.erda.client.calls.Forgotten;
 import io.erda.client.calls.JvmEnd;
 import io.erda.client.connections.Devices;
 import io.erda.protocol.ErdaException;
 import io.erda.protocol.JvmErrors;
 import io.erda.rdma.Poller;
 import io.erda.rdma.StackRoom;
+import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -45,6 +47,9 @@ public final class FutureDriver {
   private static final long END_PATIENCE_NS = TimeUnit.SECONDS.toNanos(10);
 
   private static final long END_PAUSE_NS = 10_000_000;
+
+  /** How long a closing thread waits for a dependent that does not return. */
+  private static final long CLOSE_PATIENCE_NS = TimeUnit.SECONDS.toNanos(5);
 
   /** How often a closing thread checks whether the JVM is ending. */
   private static final long LOOK_MS = 50;
@@ -83,6 +88,11 @@ public final class FutureDriver {
 
   private ErdaAsyncClient client;
   private Runnable wakeup;
+
+  /**
+   * Whether the thread completes a future, and so may be in one of the application's dependents.
+   */
+  private volatile boolean completing;
 
   // Used only by the driver's thread.
   private final FutureQueues queues = new FutureQueues();
@@ -263,7 +273,8 @@ public final class FutureDriver {
   /**
    * Ends the thread, and waits until it has ended, unless it is in {@link System#exit}, which waits
    * for the hook that calls this ({@link JvmEnd}): then the end of the process releases what it
-   * holds.
+   * holds. A dependent that does not return for a while is not waited for either: the thread ends
+   * behind it.
    */
   public void close() {
     closing = true;
@@ -272,6 +283,8 @@ public final class FutureDriver {
     }
     wakeIfAsleep();
     JvmEnd end = new JvmEnd();
+    long inDependentNs = 0;
+    long lookedNs = Devices.CLOCK.getAsLong();
     boolean interrupted = false;
     boolean over = false;
     while (!over) {
@@ -280,7 +293,16 @@ public final class FutureDriver {
       } catch (InterruptedException e) {
         interrupted = true;
       }
-      over |= !end.comesBack(thread);
+      long nowNs = Devices.CLOCK.getAsLong();
+      inDependentNs = completing ? inDependentNs + nowNs - lookedNs : 0;
+      lookedNs = nowNs;
+      over |= !end.comesBack(thread) || inDependentNs > CLOSE_PATIENCE_NS;
+    }
+    if (inDependentNs > CLOSE_PATIENCE_NS) {
+      System.getLogger(Forgotten.LOGGER)
+          .log(
+              Level.WARNING,
+              "a dependent of a future does not return: its client is closed when it does");
     }
     if (interrupted) {
       Thread.currentThread().interrupt();
@@ -460,6 +482,7 @@ public final class FutureDriver {
   }
 
   private boolean complete(FutureOperation operation) {
+    completing = true;
     try {
       operation.complete();
       return true;
@@ -468,6 +491,8 @@ public final class FutureDriver {
       // such as a stack overflow or an exhausted heap.
       report(e);
       return operation.future().isDone();
+    } finally {
+      completing = false;
     }
   }
 
