@@ -7,7 +7,8 @@ module io.erda.client {
 
   exports io.erda.client;
   exports io.erda.client.connections to
-      io.erda.server;
+      io.erda.server,
+      io.erda.simulation;
   exports io.erda.client.files to
       io.erda.simulation;
 }

@@ -7,7 +7,7 @@ import io.erda.client.calls.JvmEnd;
 import io.erda.client.connections.ClientContext;
 import io.erda.client.connections.Devices;
 import io.erda.client.connections.KnownStore;
-import io.erda.client.connections.ReadingDevices;
+import io.erda.client.connections.LocalPublisher;
 import io.erda.client.gets.Get;
 import io.erda.client.iteration.Scan;
 import io.erda.client.operations.CallersMemory;
@@ -69,15 +69,10 @@ public final class ErdaAsyncClient implements AutoCloseable {
       ErdaUri uri, ClientOptions options, OperationHandler handler) {
     Device device = Devices.open(uri);
     try {
-      return start(
-          device,
-          Devices.address(uri),
-          options,
-          Devices.CLOCK,
-          ProcessHandle.current().pid(),
-          handler,
-          device,
-          Devices.reading(uri));
+      ClientContext context =
+          ClientContext.of(
+              device, Devices.address(uri), options, Devices.CLOCK, ProcessHandle.current().pid());
+      return start(context.reading(Devices.reading(uri)), handler, device);
     } catch (LinkageError | OutOfMemoryError e) {
       device.close();
       throw Devices.unusable(uri, e);
@@ -100,7 +95,23 @@ public final class ErdaAsyncClient implements AutoCloseable {
       ClientOptions options,
       LongSupplier nanoTime,
       OperationHandler handler) {
-    return start(device, address, options, nanoTime, 0, handler, null, null);
+    return over(device, address, options, nanoTime, handler, null);
+  }
+
+  /**
+   * As {@link #over(Device, String, ClientOptions, LongSupplier, OperationHandler)}, for a server
+   * in this process.
+   *
+   * @param publisher publisher of the server at the address; null when puts are sent as messages
+   */
+  public static ErdaAsyncClient over(
+      Device device,
+      String address,
+      ClientOptions options,
+      LongSupplier nanoTime,
+      OperationHandler handler,
+      LocalPublisher publisher) {
+    return start(ClientContext.of(device, address, options, nanoTime, 0, publisher), handler, null);
   }
 
   /**
@@ -114,7 +125,7 @@ public final class ErdaAsyncClient implements AutoCloseable {
       LongSupplier nanoTime,
       OperationHandler handler) {
     try {
-      return start(device, address, options, nanoTime, 0, handler, device, null);
+      return start(ClientContext.of(device, address, options, nanoTime, 0), handler, device);
     } catch (RuntimeException | Error e) {
       device.close();
       throw e;
@@ -122,18 +133,9 @@ public final class ErdaAsyncClient implements AutoCloseable {
   }
 
   private static ErdaAsyncClient start(
-      Device device,
-      String address,
-      ClientOptions options,
-      LongSupplier nanoTime,
-      long processId,
-      OperationHandler handler,
-      Device owned,
-      ReadingDevices reading) {
+      ClientContext context, OperationHandler handler, Device owned) {
     Objects.requireNonNull(handler, "handler");
-    ClientContext context =
-        ClientContext.of(device, address, options, nanoTime, processId).reading(reading);
-    ClientCore core = new ClientCore(context, options.pipelineDepth(), handler);
+    ClientCore core = new ClientCore(context, context.options().pipelineDepth(), handler);
     ErdaAsyncClient client = new ErdaAsyncClient(core, owned);
     core.connect();
     client.confinement.handOver();
@@ -142,7 +144,9 @@ public final class ErdaAsyncClient implements AutoCloseable {
       // the handler, which may refer to the client; the device refers to neither.
       client.forgotten =
           Forgotten.watch(
-              client.confinement, "a client of " + address, Forgotten.releasing(owned, reading));
+              client.confinement,
+              "a client of " + context.address(),
+              Forgotten.releasing(owned, context.reading()));
     }
     return client;
   }

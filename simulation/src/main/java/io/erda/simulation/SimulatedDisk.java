@@ -474,6 +474,17 @@ public final class SimulatedDisk {
     return false;
   }
 
+  /**
+   * Throws again in a process whose code may have caught its crash.
+   *
+   * @throws SimulatedCrash when a requested crash has struck
+   */
+  public void requireAlive() {
+    if (struck) {
+      throw new SimulatedCrash("the process has ended");
+    }
+  }
+
   void strike() {
     struck = true;
     crashes++;

@@ -178,6 +178,7 @@ public final class SimulateCommand implements Callable<Integer> {
     private long doublings;
     private long halvings;
     private long halvingsTurned;
+    private long commitsInside;
     private long cleanings;
 
     /** The run that failed, or null. */
@@ -197,6 +198,7 @@ public final class SimulateCommand implements Callable<Integer> {
       doublings += result.doublings();
       halvings += result.halvings();
       halvingsTurned += result.halvingsTurned();
+      commitsInside += result.commitsInside();
       cleanings += result.cleanings();
       result.faults().forEach((fault, count) -> faults.merge(fault, count, Long::sum));
       result.crashes().forEach((crash, count) -> crashes.merge(crash, count, Long::sum));
@@ -230,6 +232,9 @@ public final class SimulateCommand implements Callable<Integer> {
       }
       if (halvingsTurned == 0) {
         never.add("halving that turned round");
+      }
+      if (commitsInside == 0) {
+        never.add("commit by a client of an embedded store");
       }
       return never;
     }
@@ -294,6 +299,7 @@ public final class SimulateCommand implements Callable<Integer> {
           .row("doublings of a table", Numbers.count(doublings))
           .row("halvings of a table", Numbers.count(halvings))
           .row("halvings that turned round", Numbers.count(halvingsTurned))
+          .row("commits by clients of embedded stores", Numbers.count(commitsInside))
           .row("regions cleaned", Numbers.count(cleanings))
           .row("words lost by power failures", Numbers.count(wordsLost))
           .row("operations per CPU second", Numbers.count(operationsPerCpuSecond()))
@@ -313,6 +319,7 @@ public final class SimulateCommand implements Callable<Integer> {
           .put("doublings", doublings)
           .put("halvings", halvings)
           .put("halvingsTurned", halvingsTurned)
+          .put("commitsInside", commitsInside)
           .put("regionsCleaned", cleanings)
           .put("simulatedNs", simulatedNs)
           .put("realNs", realNs)

@@ -2,10 +2,12 @@ package io.erda.simulation.system;
 
 import io.erda.pmem.ReadableDirectory;
 import io.erda.protocol.ErdaException;
+import io.erda.simulation.SimulatedCrash;
 import io.erda.simulation.SimulatedDevice;
 import io.erda.simulation.SimulatedReadableDirectory;
 import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
+import java.util.function.Consumer;
 
 /** One client, until it crashes or is closed. */
 final class ClientProcess implements StoreUnderTest.ClientEvents {
@@ -65,11 +67,17 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
 
   /**
    * @param address of the server
-   * @param inside whether it lives in the server's process
+   * @param onServerCrash called when the server's process ends within a step of this client, which
+   *     lives in that process; null when the client has a process of its own
    */
-  ClientProcess(World world, ClientProcesses others, int number, String address, boolean inside) {
+  ClientProcess(
+      World world,
+      ClientProcesses others,
+      int number,
+      String address,
+      Consumer<SimulatedCrash> onServerCrash) {
     this.world = world;
-    this.inside = inside;
+    this.inside = onServerCrash != null;
     this.handler = new Handler(world);
     this.others = others;
     this.number = number;
@@ -84,21 +92,33 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
     client =
         byFiles
             ? world.store.read(files(), world.time, this)
-            : world.store.connect(device, address, world.time, this);
+            : inside
+                ? world.store.connectInside(device, address, world.time, this)
+                : world.store.connect(device, address, world.time, this);
     world.onEnd(client::release);
     node =
         new Node(
             world.time,
             world.random.split(),
             () -> world.guarded("client " + number, this::step),
-            crash -> {
-              world.happened(Fault.CLIENT_CRASH_IN_POST);
-              others.crashed(crash.where());
-              crash();
-            },
+            inside ? onServerCrash : this::crashedInPost,
             world.configuration.stepNs(),
             world.configuration.idleNs());
     device.onActivity(node::wake);
+  }
+
+  private void crashedInPost(SimulatedCrash crash) {
+    world.happened(Fault.CLIENT_CRASH_IN_POST);
+    others.crashed(crash.where());
+    crash();
+  }
+
+  /** Throws again a crash that a handler may have caught, or that was lost with its exception. */
+  private void requireAlive() {
+    device.requireAlive();
+    if (inside) {
+      world.disk.requireAlive();
+    }
   }
 
   /** Whether a client may read the files: it must run on the server's host. */
@@ -127,7 +147,7 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
       work = client.doWork();
     } catch (Handler.Failure e) {
       // The handler's exception. A crash that a later handler caught is lost with it.
-      device.requireAlive();
+      requireAlive();
     }
     if (!world.healing
         && open < world.configuration.pipeline()
@@ -212,7 +232,7 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
       client.close();
     } catch (Handler.Failure e) {
       // The handler's exception. A crash that a later handler caught is lost with it.
-      device.requireAlive();
+      requireAlive();
     }
     if (open > 0 || awaitsKey) {
       world.fail("client " + number + " was closed and not told of " + open + " operations");

@@ -1,8 +1,10 @@
 package io.erda.simulation.system;
 
+import io.erda.simulation.SimulatedCrash;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /** The living clients, those that replace dead ones, and peers that send garbage. */
@@ -70,15 +72,19 @@ final class ClientProcesses {
   }
 
   ClientProcess start() {
-    ClientProcess client = new ClientProcess(world, this, nextClient++, World.ADDRESS, false);
+    ClientProcess client = new ClientProcess(world, this, nextClient++, World.ADDRESS, null);
     living.add(client);
     return client;
   }
 
-  /** Starts clients in the server's process, at an address that no other client uses. */
-  void startInside(String address, int count) {
+  /**
+   * Starts clients in the server's process, at an address that no other client uses.
+   *
+   * @param onCrash called when the process ends within a step of one of them
+   */
+  void startInside(String address, int count, Consumer<SimulatedCrash> onCrash) {
     for (int i = 0; i < count; i++) {
-      inside.add(new ClientProcess(world, this, nextClient++, address, true));
+      inside.add(new ClientProcess(world, this, nextClient++, address, onCrash));
     }
   }
 

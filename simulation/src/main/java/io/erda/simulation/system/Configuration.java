@@ -34,6 +34,7 @@ import java.util.random.RandomGenerator;
  * @param idleNs between steps without work
  * @param drainNsMax the longest time of a drain; it may also take none
  * @param drainFailedOdds under one opening in so many a drain fails, where drains may fail
+ * @param embeddedOdds one opening in so many is an embedded store's, where such may happen
  * @param faults that may happen
  */
 public record Configuration(
@@ -58,6 +59,7 @@ public record Configuration(
     long idleNs,
     long drainNsMax,
     int drainFailedOdds,
+    int embeddedOdds,
     Set<Fault> faults) {
   private static final int KEY_OPERATIONS_MAX = 12;
   private static final int READERS_PERCENT = 50;
@@ -73,6 +75,9 @@ public record Configuration(
 
   /** In one of so many of the other runs keys come and go, and tables shrink. */
   private static final int SHRINKING_ODDS = 15;
+
+  /** In one of so many of the other runs clients of embedded stores commit. */
+  private static final int COMMITTING_ODDS = 15;
 
   /** In one of so many of the remaining runs entries are displaced beside iterations. */
   private static final int ITERATED_ODDS = 15;
@@ -107,8 +112,9 @@ public record Configuration(
   /**
    * The configuration of a seed: as {@link #random} draws it; in one run of some the puts announce
    * first, in one of some clients leave in the middle, in one of some keys come and go, so that
-   * tables shrink, and in one of some entries are displaced beside iterations. These are drawn
-   * independently, so that all other seeds keep their configuration.
+   * tables shrink, in one of some clients of embedded stores commit, and in one of some entries are
+   * displaced beside iterations. These are drawn independently, so that all other seeds keep their
+   * configuration.
    */
   public static Configuration ofSeed(long seed) {
     Configuration drawn = random(new SplittableRandom(seed ^ 0x5EED_C0DEL));
@@ -127,6 +133,10 @@ public record Configuration(
     SplittableRandom shrinking = new SplittableRandom(seed ^ 0x5B21_4B5L);
     if (shrinking.nextInt(SHRINKING_ODDS) == 0) {
       return Scenarios.tablesThatShrink(shrinking);
+    }
+    SplittableRandom committing = new SplittableRandom(seed ^ 0xC0_3317L);
+    if (committing.nextInt(COMMITTING_ODDS) == 0) {
+      return Scenarios.committing(committing);
     }
     SplittableRandom iterated = new SplittableRandom(seed ^ 0x17E2A7EDL);
     return iterated.nextInt(ITERATED_ODDS) == 0

@@ -13,6 +13,7 @@ import java.util.Set;
  */
 final class ConfigurationBuilder {
   private static final int DRAIN_FAILED_ODDS = 8;
+  private static final int EMBEDDED_ODDS = 4;
 
   private PersistenceDomain domain;
   private NetworkModel network;
@@ -35,6 +36,7 @@ final class ConfigurationBuilder {
   private long idleNs;
   private long drainNsMax;
   private int drainFailedOdds = DRAIN_FAILED_ODDS;
+  private int embeddedOdds = EMBEDDED_ODDS;
   private Set<Fault> faults;
 
   ConfigurationBuilder() {}
@@ -61,6 +63,7 @@ final class ConfigurationBuilder {
     idleNs = other.idleNs();
     drainNsMax = other.drainNsMax();
     drainFailedOdds = other.drainFailedOdds();
+    embeddedOdds = other.embeddedOdds();
     faults = other.faults();
   }
 
@@ -159,6 +162,11 @@ final class ConfigurationBuilder {
     return this;
   }
 
+  ConfigurationBuilder embeddedOdds(int value) {
+    embeddedOdds = value;
+    return this;
+  }
+
   ConfigurationBuilder drainFailedOdds(int value) {
     drainFailedOdds = value;
     return this;
@@ -197,6 +205,7 @@ final class ConfigurationBuilder {
         idleNs,
         drainNsMax,
         drainFailedOdds,
+        embeddedOdds,
         faults);
   }
 }

@@ -4,6 +4,7 @@ import io.erda.cleaner.Entries;
 import io.erda.client.ClientOptions;
 import io.erda.client.ErdaAsyncClient;
 import io.erda.client.OperationHandler;
+import io.erda.client.connections.LocalPublisher;
 import io.erda.client.files.ReadOnlyDevice;
 import io.erda.logstore.LogFiles;
 import io.erda.logstore.LogGeometry;
@@ -47,6 +48,9 @@ public final class ErdaUnderTest implements StoreUnderTest {
   private StoreEngine engine;
 
   private StoreEngine before;
+
+  /** The turn of the current process. */
+  private InsideTurn turn;
 
   /** The promise that servers are opened with; null: none. */
   private Promise wanted;
@@ -240,13 +244,20 @@ public final class ErdaUnderTest implements StoreUnderTest {
     TableGrowth growth = core.writer().growth();
     core.listen(device, device.listen(address));
     LogStore log = engine.log();
+    InsideTurn own = new InsideTurn(core, random);
+    turn = own;
     return new Server() {
       @Override
       public int doWork() {
         if (random.nextInt(ASKS_SHARE) == 0) {
           core.cleaner().ask(-1);
         }
-        return core.doWork();
+        return own.step();
+      }
+
+      @Override
+      public long commitsInside() {
+        return own.commits();
       }
 
       @Override
@@ -295,7 +306,13 @@ public final class ErdaUnderTest implements StoreUnderTest {
       }
 
       @Override
+      public boolean mayStop() {
+        return own.isFree();
+      }
+
+      @Override
       public void stop() {
+        own.end();
         core.finishPublishing();
         if (device.readsOutlivePeer()) {
           core.leave();
@@ -383,8 +400,24 @@ public final class ErdaUnderTest implements StoreUnderTest {
 
   @Override
   public Client connect(Device device, String address, LongSupplier nanoTime, ClientEvents events) {
+    return connect(device, address, nanoTime, events, null);
+  }
+
+  @Override
+  public Client connectInside(
+      Device device, String address, LongSupplier nanoTime, ClientEvents events) {
+    return connect(device, address, nanoTime, events, turn);
+  }
+
+  private Client connect(
+      Device device,
+      String address,
+      LongSupplier nanoTime,
+      ClientEvents events,
+      LocalPublisher publisher) {
     ErdaAsyncClient client =
-        ErdaAsyncClient.over(device, address, clientOptions, nanoTime, new Events(events));
+        ErdaAsyncClient.over(
+            device, address, clientOptions, nanoTime, new Events(events), publisher);
     return new Client() {
       @Override
       public int doWork() {

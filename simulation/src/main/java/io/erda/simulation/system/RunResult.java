@@ -19,6 +19,7 @@ import java.util.Set;
  * @param doublings of the table
  * @param halvings of the table
  * @param halvingsTurned halvings of the table that found no room and went back
+ * @param commitsInside puts and deletes that clients in the server's process have committed
  * @param moves of entries, as the root counts them, including one for each table at each start
  * @param failure null, or a description of the failure
  */
@@ -38,6 +39,7 @@ public record RunResult(
     long doublings,
     long halvings,
     long halvingsTurned,
+    long commitsInside,
     long moves,
     String failure) {
   /** The failure, the configuration, and the command that runs it again. */

@@ -24,6 +24,7 @@ public final class RunResultBuilder {
   private long doublings;
   private long halvings;
   private long halvingsTurned;
+  private long commitsInside;
   private long moves;
   private String failure;
 
@@ -46,6 +47,7 @@ public final class RunResultBuilder {
     doublings = other.doublings();
     halvings = other.halvings();
     halvingsTurned = other.halvingsTurned();
+    commitsInside = other.commitsInside();
     moves = other.moves();
     failure = other.failure();
   }
@@ -122,6 +124,12 @@ public final class RunResultBuilder {
     return this;
   }
 
+  /** Sets how many puts and deletes clients in the server's process have committed. */
+  public RunResultBuilder commitsInside(long value) {
+    commitsInside = value;
+    return this;
+  }
+
   public RunResultBuilder moves(long value) {
     moves = value;
     return this;
@@ -149,6 +157,7 @@ public final class RunResultBuilder {
         doublings,
         halvings,
         halvingsTurned,
+        commitsInside,
         moves,
         failure);
   }

@@ -25,11 +25,8 @@ final class ServerHost {
 
   private static final int REMOVALS_FAIL_ODDS = 4;
 
-  /** One opening in so many is an embedded store's. */
-  private static final int EMBEDDED_ODDS = 4;
-
-  /** The same when a client of a dead server is in the middle of a store. */
-  private static final int EMBEDDED_ODDS_LEFT = 2;
+  /** How much likelier an embedded opening is when a client of a dead server is within a store. */
+  private static final int EMBEDDED_LIKELIER = 2;
 
   private static final int INSPECTION_ODDS = 8;
   private static final int STOP_UNDRAINED_ODDS = 2;
@@ -54,6 +51,7 @@ final class ServerHost {
   private long doublings;
   private long halvings;
   private long halvingsTurned;
+  private long commitsInside;
 
   /** The room that the disk has once there is a store. */
   private long roomBytes = Long.MAX_VALUE;
@@ -137,6 +135,13 @@ final class ServerHost {
     return doublings + (core == null ? 0 : core.doublings());
   }
 
+  /**
+   * Number of puts and deletes that clients have committed in the processes of all servers so far.
+   */
+  long commitsInside() {
+    return commitsInside + (core == null ? 0 : core.commitsInside());
+  }
+
   boolean survivesPower() {
     return promises.kept();
   }
@@ -208,17 +213,21 @@ final class ServerHost {
             world.time,
             world.random.split(),
             () -> world.guarded("the server", () -> step(starting)),
-            crash -> {
-              world.crashed(crash.where(), false);
-              died(Fault.SERVER_CRASH_IN_STORE);
-            },
+            this::crashedInStore,
             stepNs,
             world.configuration.idleNs());
     device.onActivity(node::wake);
     if (embedded) {
       world.happened(Fault.EMBEDDED_OPENING);
-      clients.startInside(EMBEDDED, world.doors.nextInt(1, 4));
       Node living = node;
+      clients.startInside(
+          EMBEDDED,
+          world.doors.nextInt(1, 4),
+          crash -> {
+            if (living == node && lives()) {
+              crashedInStore(crash);
+            }
+          });
       world.time.after(
           world.doors.nextLong(1L << world.doors.nextInt(16, 28)),
           () -> {
@@ -261,7 +270,17 @@ final class ServerHost {
   private boolean isEmbeddedNext() {
     return world.mayHappen(Fault.EMBEDDED_OPENING)
         && !world.healing
-        && world.doors.nextInt(device.strangers() > 0 ? EMBEDDED_ODDS_LEFT : EMBEDDED_ODDS) == 0;
+        && world.doors.nextInt(embeddedOdds()) == 0;
+  }
+
+  private int embeddedOdds() {
+    int odds = world.configuration.embeddedOdds();
+    return device.strangers() > 0 ? Math.max(1, odds / EMBEDDED_LIKELIER) : odds;
+  }
+
+  private void crashedInStore(SimulatedCrash crash) {
+    world.crashed(crash.where(), false);
+    died(Fault.SERVER_CRASH_IN_STORE);
   }
 
   private int step(StoreUnderTest.Server living) {
@@ -274,6 +293,9 @@ final class ServerHost {
         endFailed(world.drains.nextLong(1L << world.drains.nextInt(10, 23)));
       }
       return work;
+    }
+    if (!living.mayStop()) {
+      return 1;
     }
     try {
       living.stop();
@@ -475,6 +497,7 @@ final class ServerHost {
       doublings += core.doublings();
       halvings += core.halvings();
       halvingsTurned += core.halvingsTurned();
+      commitsInside += core.commitsInside();
       core = null;
     }
     if (node != null) {

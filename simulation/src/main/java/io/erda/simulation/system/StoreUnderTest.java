@@ -83,6 +83,12 @@ public interface StoreUnderTest {
   /** A client process starts to connect. */
   Client connect(Device device, String address, LongSupplier nanoTime, ClientEvents events);
 
+  /** A client starts to connect to the server in whose process it lives. */
+  default Client connectInside(
+      Device device, String address, LongSupplier nanoTime, ClientEvents events) {
+    return connect(device, address, nanoTime, events);
+  }
+
   /**
    * A client process starts that only reads the files of the store.
    *
@@ -137,9 +143,19 @@ public interface StoreUnderTest {
       return 0;
     }
 
+    /** Number of puts and deletes that clients in its process have committed so far. */
+    default long commitsInside() {
+      return 0;
+    }
+
     /** Whether it takes no more puts, because the files of the store failed. */
     default boolean isReadOnly() {
       return false;
+    }
+
+    /** Whether {@link #stop} may be called: no client in its process is within a commit. */
+    default boolean mayStop() {
+      return true;
     }
 
     /** Ends in order, as a server that is told to stop does: closes the store. */

@@ -199,6 +199,7 @@ public final class SystemSimulation {
         .cleanings(host.cleanings())
         .doublings(host.doublings())
         .halvings(host.halvings(), host.halvingsTurned())
+        .commitsInside(host.commitsInside())
         .moves(world.view.moves())
         .failure(world.workload.failure())
         .build();

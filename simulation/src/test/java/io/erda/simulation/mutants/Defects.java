@@ -10,8 +10,11 @@ import io.erda.pmem.PersistentMemory;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.Work;
 import io.erda.server.engine.publishing.Syncs;
+import io.erda.server.engine.tables.Tables;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
@@ -37,6 +40,23 @@ public final class Defects {
       HashTable table, long slot, long keyWord, long expected, long next) {
     call(table, "putVersionWord", slot, next);
     return true;
+  }
+
+  /** An object that is stored by {@link #runLater}. */
+  public static void putLater(
+      PersistentMemory memory, long offset, MemorySegment source, long sourceOffset, long length) {
+    byte[] bytes = source.asSlice(sourceOffset, length).toArray(ValueLayout.JAVA_BYTE);
+    LATER.add(() -> memory.put(offset, MemorySegment.ofArray(bytes), 0, length));
+  }
+
+  /** A word is stored whatever is there, and not compared. */
+  public static boolean swapAnyway(Tables tables, long entry, long expected, long next) {
+    return tables.swapWord(entry, tables.versionWord(entry), next);
+  }
+
+  /** Returns false whatever the value of a field is. */
+  public static boolean no(Object ignored) {
+    return false;
   }
 
   /** A flush that waits for {@link #runLater}. */

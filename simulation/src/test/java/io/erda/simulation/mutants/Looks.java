@@ -11,6 +11,7 @@ import java.util.function.Supplier;
  * The places where the server loads the same memory more than once in one step although a client
  * may store to it: memory of announced objects that are being written. A step of the server is one
  * event of the simulation, so calls are woven in between the loads, in which other processes go on.
+ * Likewise between the last look of a commit at a version word and its swap.
  */
 public final class Looks {
   /** Between the looks of the server, made anew for each use. */
@@ -22,6 +23,10 @@ public final class Looks {
               between("server.engine.publishing.AnnouncedWords", "flush", "bytes"),
               between("server.engine.publishing.AnnouncedWords", "commitOrRollBack", "makeDurable"),
               between("server.engine.publishing.Condition", "test", "isValue"));
+
+  /** Before the swap of a commit, made anew for each use. */
+  static final Supplier<List<Patch>> BEFORE_SWAPS =
+      () -> List.of(between("server.engine.service.Committer", "commitFound", "swapWord"));
 
   private static SystemSimulation running;
 

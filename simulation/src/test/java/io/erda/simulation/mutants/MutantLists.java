@@ -33,6 +33,7 @@ final class MutantLists {
         yield leaving;
       }
       case SHRINKING -> ShrinkMutants.ALL;
+      case COMMITTING -> CommitMutants.ALL;
     };
   }
 
@@ -45,6 +46,7 @@ final class MutantLists {
       case ITERATED -> "Where entries are displaced beside iterations";
       case LEAVING -> "Where clients leave in the middle";
       case SHRINKING -> "Where tables become smaller";
+      case COMMITTING -> "Where clients of embedded stores commit";
     };
   }
 
@@ -107,6 +109,11 @@ final class MutantLists {
           "Keys come and go, tables are doubled and halved, and crashes aim at the moves and at the"
               + " superblock (`Scenarios.tablesThatShrink`). Doubling has the same code, so a"
               + " defect of these is one only while a table becomes smaller.";
+      case COMMITTING ->
+          "Stores are embedded, and their clients commit updates of a few keys beside each other,"
+              + " while regions are cleaned and reused and leases end (`Scenarios.committing`). The"
+              + " turn that they share is the simulation's (`InsideTurn`); a call that is woven in"
+              + " lets others go on before a swap.";
     };
   }
 }

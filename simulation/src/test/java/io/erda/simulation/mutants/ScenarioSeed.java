@@ -56,6 +56,18 @@ public final class ScenarioSeed implements LongFunction<String> {
         return Scenarios.tablesThatShrink(random);
       }
     },
+    /** Clients of embedded stores commit beside each other. */
+    COMMITTING {
+      @Override
+      Configuration configuration(RandomGenerator random) {
+        return Scenarios.committing(random);
+      }
+
+      @Override
+      List<Patch> interruptions() {
+        return Looks.BEFORE_SWAPS.get();
+      }
+    },
     /** Connections are lost while batches wait for the device. */
     LEAVING {
       @Override
@@ -73,8 +85,9 @@ public final class ScenarioSeed implements LongFunction<String> {
 
     /** Runs of this kind with these defects. */
     LongFunction<String> runs(List<Patch> defects, boolean rules) {
-      List<Patch> patches = new ArrayList<>(defects);
-      patches.addAll(interruptions());
+      // First, because a defect may take the place of the call before which others go on.
+      List<Patch> patches = new ArrayList<>(interruptions());
+      patches.addAll(defects);
       return PatchedLoader.make(patches, ScenarioSeed.class, name(), rules);
     }
   }
