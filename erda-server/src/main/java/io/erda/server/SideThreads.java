@@ -36,25 +36,25 @@ final class SideThreads {
   }
 
   /**
-   * As {@link #join(Thread)}, for a limited time in nanoseconds. Returns whether the thread has
-   * ended.
+   * As {@link #join(Thread)}, for a limited time in nanoseconds, which begins anew with an
+   * interrupt. Returns whether the thread has ended.
    */
   static boolean join(Thread thread, long timeoutNs) {
     LockSupport.unpark(thread);
-    long beganNs = System.nanoTime();
-    boolean interrupted = false;
-    long leftNs = timeoutNs;
-    while (thread.isAlive() && leftNs > 0) {
+    boolean interrupted = Thread.interrupted();
+    boolean ended = false;
+    boolean over = false;
+    while (!over) {
       try {
-        thread.join(Duration.ofNanos(leftNs));
+        ended = thread.join(Duration.ofNanos(timeoutNs));
+        over = true;
       } catch (InterruptedException e) {
         interrupted = true;
       }
-      leftNs = timeoutNs - (System.nanoTime() - beganNs);
     }
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
-    return !thread.isAlive();
+    return ended;
   }
 }
