@@ -114,6 +114,7 @@ class BaselineSimulationTest {
         1L << random.nextInt(15, 19),
         1L << 12,
         8,
+        4,
         FAULTS);
   }
 }
