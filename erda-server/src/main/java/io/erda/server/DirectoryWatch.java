@@ -27,7 +27,7 @@ final class DirectoryWatch implements AutoCloseable {
           + " closed, and it is gone then: back it up now";
 
   /** How long the end waits for the last check. */
-  private static final long LAST_CHECK_NS = 2_000_000_000L;
+  private static final long LAST_CHECK_MS = 2_000;
 
   private final OpenDirectory directory;
   private final NamedFiles files;
@@ -146,6 +146,6 @@ final class DirectoryWatch implements AutoCloseable {
   @Override
   public void close() {
     closing = true;
-    unanswered = !SideThreads.join(thread, LAST_CHECK_NS);
+    unanswered = !SideThreads.joinWithin(thread, LAST_CHECK_MS);
   }
 }

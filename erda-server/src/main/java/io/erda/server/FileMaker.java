@@ -3,7 +3,8 @@ package io.erda.server;
 import io.erda.pmem.Creation;
 import io.erda.pmem.PersistentMemory;
 import java.io.IOException;
-import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
@@ -11,13 +12,12 @@ import java.util.function.Consumer;
  * Makes the files of future regions in a thread of its own, at normal priority, because a client
  * may be waiting for a file.
  *
- * <p>Called only by the thread that has the server's turn.
+ * <p>Called only by the thread that has the server's turn, which waits for no lock here.
  */
 final class FileMaker implements AutoCloseable {
   private final Consumer<PersistentMemory> made;
 
-  /** Guarded by itself. */
-  private final ArrayDeque<Ahead> creations = new ArrayDeque<>();
+  private final Queue<Ahead> creations = new ConcurrentLinkedQueue<>();
 
   private final Thread thread;
   private volatile boolean closing;
@@ -94,27 +94,19 @@ final class FileMaker implements AutoCloseable {
    */
   Creation creating(Creation creation) {
     Ahead ahead = new Ahead(creation);
-    synchronized (creations) {
-      creations.add(ahead);
-    }
+    creations.add(ahead);
     LockSupport.unpark(thread);
     return ahead;
   }
 
   private void makeFiles() {
     while (!closing) {
-      Ahead next = next();
+      Ahead next = creations.poll();
       if (next == null) {
         LockSupport.park(this);
       } else {
         next.make();
       }
-    }
-  }
-
-  private Ahead next() {
-    synchronized (creations) {
-      return creations.poll();
     }
   }
 
@@ -125,7 +117,7 @@ final class FileMaker implements AutoCloseable {
   public void close() {
     closing = true;
     SideThreads.join(thread);
-    for (Ahead ahead = next(); ahead != null; ahead = next()) {
+    for (Ahead ahead = creations.poll(); ahead != null; ahead = creations.poll()) {
       ahead.creation.close();
     }
   }

@@ -3,11 +3,16 @@ package io.erda.server;
 import io.erda.pmem.AvailableMemory;
 import io.erda.pmem.PersistentMemory;
 import io.erda.pmem.libc.Niceness;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -17,7 +22,8 @@ import java.util.concurrent.locks.LockSupport;
  * poller that loses its core for a time slice waits longer than any page fault takes. The store is
  * correct without it.
  *
- * <p>Any thread may call {@link #made}; only the server's thread calls the other methods.
+ * <p>Any thread may call {@link #made}; only the thread that has the server's turn calls the other
+ * methods. There is no lock: a virtual thread that waited for one would be unmounted with the turn.
  */
 final class PageKeeper implements AutoCloseable {
   /** How far ahead of a head's point of appending pages are prepared, bytes, if memory allows. */
@@ -50,20 +56,20 @@ final class PageKeeper implements AutoCloseable {
   private record Point(PersistentMemory memory, long place) {}
 
   private final long aheadBytes;
-  private final Object lock = new Object();
+  private final Queue<PersistentMemory> released = new ConcurrentLinkedQueue<>();
+  private final AtomicInteger releasing = new AtomicInteger();
+  private final AtomicLong failures = new AtomicLong();
 
-  // Guarded by the lock.
+  /** Where each head appends. */
+  private final AtomicReferenceArray<Point> points;
 
-  private final ArrayDeque<PersistentMemory> released = new ArrayDeque<>();
-  private int releasing;
-  private long failures;
-  private final Point[] points;
-  private Point fresh;
+  /** The beginning of the newest file. */
+  private final AtomicReference<Point> fresh = new AtomicReference<>();
 
   /**
    * Memories that a head has begun to append to, whose pages may have been prepared long before.
    */
-  private final List<PersistentMemory> begun = new ArrayList<>();
+  private final Queue<PersistentMemory> begun = new ConcurrentLinkedQueue<>();
 
   // Used only by the server's thread.
 
@@ -80,7 +86,7 @@ final class PageKeeper implements AutoCloseable {
    * @param failures receives the error that ends the thread
    */
   PageKeeper(int heads, long aheadBytes, Failures failures) {
-    this.points = new Point[heads];
+    this.points = new AtomicReferenceArray<>(heads);
     this.aheadBytes = aheadBytes;
     this.toldMemory = new PersistentMemory[heads];
     this.toldPlace = new long[heads];
@@ -95,44 +101,38 @@ final class PageKeeper implements AutoCloseable {
 
   /** Notes a new file, to which heads append later. */
   void made(PersistentMemory memory) {
-    synchronized (lock) {
-      fresh = new Point(memory, 0);
-    }
+    fresh.set(new Point(memory, 0));
     LockSupport.unpark(thread);
   }
 
   /** See {@link io.erda.server.engine.service.FileWork#release}. */
   void release(PersistentMemory memory) {
-    synchronized (lock) {
-      forget(memory);
-      releasing++;
-      if (!closing) {
-        released.add(memory);
-      }
-    }
+    forget(memory);
+    releasing.incrementAndGet();
     if (closing) {
       giveBack(memory);
       return;
     }
+    released.add(memory);
     LockSupport.unpark(thread);
   }
 
   private void forget(PersistentMemory memory) {
-    if (fresh != null && fresh.memory == memory) {
-      fresh = null;
+    Point newest = fresh.get();
+    if (newest != null && newest.memory == memory) {
+      fresh.compareAndSet(newest, null);
     }
-    for (int head = 0; head < points.length; head++) {
-      if (points[head] != null && points[head].memory == memory) {
-        points[head] = null;
+    for (int head = 0; head < points.length(); head++) {
+      Point point = points.get(head);
+      if (point != null && point.memory == memory) {
+        points.set(head, null);
       }
     }
   }
 
   /** Whether a released file still has space that was not given back yet. */
   boolean releasing() {
-    synchronized (lock) {
-      return releasing > 0;
-    }
+    return releasing.get() > 0;
   }
 
   /** See {@link io.erda.server.engine.service.FileWork#appending}. */
@@ -143,11 +143,9 @@ final class PageKeeper implements AutoCloseable {
     boolean another = toldMemory[head] != memory;
     toldMemory[head] = memory;
     toldPlace[head] = place;
-    synchronized (lock) {
-      points[head] = new Point(memory, place);
-      if (another && !memory.drainWaitsForDevice()) {
-        begun.add(memory);
-      }
+    points.set(head, new Point(memory, place));
+    if (another && !memory.drainWaitsForDevice()) {
+      begun.add(memory);
     }
     LockSupport.unpark(thread);
   }
@@ -189,39 +187,34 @@ final class PageKeeper implements AutoCloseable {
    * too.
    */
   private void failed() {
-    synchronized (lock) {
-      failures++;
-    }
+    failures.incrementAndGet();
   }
 
   /** How often the thread failed to prepare or give back pages. */
   long failures() {
-    synchronized (lock) {
-      return failures;
-    }
+    return failures.get();
   }
 
   private List<Point> wanted(Map<PersistentMemory, Long> prepared) {
     List<Point> wanted = new ArrayList<>();
-    synchronized (lock) {
-      begun.forEach(prepared::remove);
-      begun.clear();
-      for (Point point : points) {
-        if (point != null) {
-          wanted.add(point);
-        }
+    for (PersistentMemory next = begun.poll(); next != null; next = begun.poll()) {
+      prepared.remove(next);
+    }
+    for (int head = 0; head < points.length(); head++) {
+      Point point = points.get(head);
+      if (point != null) {
+        wanted.add(point);
       }
-      if (fresh != null) {
-        wanted.add(fresh);
-      }
+    }
+    Point newest = fresh.get();
+    if (newest != null) {
+      wanted.add(newest);
     }
     return wanted;
   }
 
   private PersistentMemory nextReleased() {
-    synchronized (lock) {
-      return released.poll();
-    }
+    return released.poll();
   }
 
   private void giveBack(PersistentMemory memory) {
@@ -235,9 +228,7 @@ final class PageKeeper implements AutoCloseable {
       }
     } finally {
       memory.close();
-      synchronized (lock) {
-        releasing--;
-      }
+      releasing.decrementAndGet();
     }
   }
 

@@ -1,6 +1,5 @@
 package io.erda.server;
 
-import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /** Starts and joins the server's other threads, which park while they have no work. */
@@ -32,21 +31,22 @@ final class SideThreads {
    * Waits for a thread that was told to end. An interrupt does not end the wait, and stays pending.
    */
   static void join(Thread thread) {
-    join(thread, Long.MAX_VALUE);
+    joinWithin(thread, 0);
   }
 
   /**
-   * As {@link #join(Thread)}, for a limited time in nanoseconds, which begins anew with an
-   * interrupt. Returns whether the thread has ended.
+   * As {@link #join}, for a limited time, which begins anew with an interrupt. Returns whether the
+   * thread has ended.
+   *
+   * @param ms 0: without a limit
    */
-  static boolean join(Thread thread, long timeoutNs) {
+  static boolean joinWithin(Thread thread, long ms) {
     LockSupport.unpark(thread);
-    boolean interrupted = Thread.interrupted();
-    boolean ended = false;
+    boolean interrupted = false;
     boolean over = false;
     while (!over) {
       try {
-        ended = thread.join(Duration.ofNanos(timeoutNs));
+        thread.join(ms);
         over = true;
       } catch (InterruptedException e) {
         interrupted = true;
@@ -55,6 +55,6 @@ final class SideThreads {
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
-    return ended;
+    return !thread.isAlive();
   }
 }

@@ -467,22 +467,30 @@ public final class FutureDriver {
    * keeps from being completed, are completed in the next turn.
    */
   private int tell() {
+    int left = toComplete.size();
+    if (left == 0) {
+      return 0;
+    }
     int count = 0;
-    for (int left = toComplete.size(); left > 0; left--) {
-      FutureOperation each = toComplete.poll();
-      // Make room first: a dependent of this future may submit the next operation.
-      leave(each);
-      if (complete(each)) {
-        count++;
-      } else {
-        toComplete.add(each);
+    completing = true;
+    try {
+      for (; left > 0; left--) {
+        FutureOperation each = toComplete.poll();
+        // Make room first: a dependent of this future may submit the next operation.
+        leave(each);
+        if (complete(each)) {
+          count++;
+        } else {
+          toComplete.add(each);
+        }
       }
+    } finally {
+      completing = false;
     }
     return count;
   }
 
   private boolean complete(FutureOperation operation) {
-    completing = true;
     try {
       operation.complete();
       return true;
@@ -491,8 +499,6 @@ public final class FutureDriver {
       // such as a stack overflow or an exhausted heap.
       report(e);
       return operation.future().isDone();
-    } finally {
-      completing = false;
     }
   }
 

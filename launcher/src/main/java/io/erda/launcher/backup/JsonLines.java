@@ -162,11 +162,16 @@ public final class JsonLines {
   }
 
   private static byte[] decoded(String name, String text) throws MalformedException {
+    byte[] bytes;
     try {
-      return Base64.getDecoder().decode(text);
+      bytes = Base64.getDecoder().decode(text);
     } catch (IllegalArgumentException e) {
       throw new MalformedException("'" + name + "' is not Base64");
     }
+    // The decoder ignores bits behind the last byte, which a line that was damaged may have.
+    String again = Base64.getEncoder().withoutPadding().encodeToString(bytes);
+    require(text.startsWith(again), "'" + name + "' is not Base64: it has bits behind its bytes");
+    return bytes;
   }
 
   private static byte[] encoded(String text) throws MalformedException {

@@ -68,6 +68,7 @@ class JsonLinesTest {
       {"{\"extra\":{\"key\":\"k\"}}", "'extra' is not known"},
       {"{\"extra64\":\"?\"}", "'extra64' is not known"},
       {"{\"key64\":\"?\",\"value\":\"v\"}", "not Base64"},
+      {"{\"key\":\"k\",\"value64\":\"YR==\"}", "bits behind its bytes"},
       {"{\"key\":\"\\ud800\",\"value\":\"v\"}", "surrogate"},
       {"{\"key\":\"k\",\"value\":\"v\"} x", "no JSON at character 25"},
       {"x", "no JSON at character 1"},

@@ -13,6 +13,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -30,7 +31,7 @@ public final class EmbeddedNetwork {
   /** One word for each slot: the slot's key while it is valid, otherwise 0. */
   private final MemorySegment registry = Arena.ofAuto().allocate(8L * RegistryLayout.SLOTS, 8);
 
-  private long nextSequence = 1;
+  private final AtomicLong nextSequence = new AtomicLong(1);
 
   private final Function<Throwable, String> inWords;
   private volatile boolean closed;
@@ -102,22 +103,25 @@ public final class EmbeddedNetwork {
     return closed ? Status.name(Status.CLOSED) : "";
   }
 
-  synchronized LocalRegion register(
-      EmbeddedDevice device, MemorySegment memory, Backing backing, int access) {
+  /** Takes no lock: whoever takes a step of a server must not wait for one. */
+  LocalRegion register(EmbeddedDevice device, MemorySegment memory, Backing backing, int access) {
     for (int i = 0; i < RegistryLayout.SLOTS; i++) {
-      int slot = (int) ((nextSequence + i) % RegistryLayout.SLOTS);
+      long sequence = nextSequence.getAndIncrement();
+      int slot = (int) (sequence % RegistryLayout.SLOTS);
       if (regions.get(slot) == null) {
-        long key = RegistryLayout.key(nextSequence++, slot);
+        long key = RegistryLayout.key(sequence, slot);
         LocalRegion region = new LocalRegion(device, memory, backing, access, key);
-        regions.set(slot, region);
-        QueueLayout.WORD.setRelease(registry, 8L * slot, key);
-        return region;
+        if (regions.compareAndSet(slot, null, region)) {
+          QueueLayout.WORD.setRelease(registry, 8L * slot, key);
+          return region;
+        }
       }
     }
     throw new IllegalStateException("all " + RegistryLayout.SLOTS + " regions are in use");
   }
 
-  synchronized void deregister(long key) {
+  /** Called once for a key, by the device that it belongs to. Takes no lock. */
+  void deregister(long key) {
     int slot = RegistryLayout.slot(key);
     LocalRegion region = regions.get(slot);
     if (region != null && region.remoteKey() == key) {
