@@ -287,7 +287,7 @@ final class ServerLog implements ServiceListener, RefusalListener, AutoCloseable
   private void log(Level level, String text) {
     try {
       logger.log(level, text);
-    } catch (RuntimeException | Error e) {
+    } catch (RuntimeException e) {
       // When the application's logger throws, only this line is lost.
     }
   }
