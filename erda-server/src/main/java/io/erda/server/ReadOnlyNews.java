@@ -2,6 +2,7 @@ package io.erda.server;
 
 import io.erda.server.engine.store.StoreFailures;
 import java.lang.System.Logger.Level;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
 /**
@@ -15,10 +16,13 @@ final class ReadOnlyNews implements StoreFailures.Listener {
   /** Null when the server has no log. */
   private final ServerLog log;
 
-  // Guarded by this.
+  /** Changed without a lock, because the thread that has the server's turn must not wait. */
+  private final AtomicReference<State> state = new AtomicReference<>(new State(null, _ -> {}));
 
-  private String reason;
-  private Consumer<String> listener = why -> {};
+  /**
+   * @param reason null before the store takes no more puts
+   */
+  private record State(String reason, Consumer<String> listener) {}
 
   /**
    * @param log null: none
@@ -47,11 +51,7 @@ final class ReadOnlyNews implements StoreFailures.Listener {
               + why
               + "; when that is mended, start the server again");
     }
-    Consumer<String> told;
-    synchronized (this) {
-      reason = why;
-      told = listener;
-    }
+    Consumer<String> told = state.getAndUpdate(before -> new State(why, before.listener)).listener;
     try {
       Thread.ofPlatform().daemon().name("erda-news").start(() -> told.accept(why));
     } catch (OutOfMemoryError e) {
@@ -61,11 +61,7 @@ final class ReadOnlyNews implements StoreFailures.Listener {
 
   /** See {@link ErdaServer#onReadOnly}. */
   void onReadOnly(Consumer<String> wanted) {
-    String known;
-    synchronized (this) {
-      listener = wanted;
-      known = reason;
-    }
+    String known = state.getAndUpdate(before -> new State(before.reason, wanted)).reason;
     if (known != null) {
       wanted.accept(known);
     }

@@ -11,6 +11,11 @@ import java.util.function.Supplier;
 class TurnSteps extends Steps {
   protected final StepTurn turn;
 
+  // Made before any turn. Where there was no memory for one of them, the turn was lost.
+  private final Supplier<Integer> ownWork = super::doWork;
+  private final Supplier<Map<String, Long>> ownFigures = super::figures;
+  private final Supplier<Long> ownArm = super::arm;
+
   TurnSteps(ServerCore core, StepTurn turn) {
     super(core);
     this.turn = turn;
@@ -19,7 +24,7 @@ class TurnSteps extends Steps {
   @Override
   int doWork() {
     turn.take();
-    int work = inTurn(super::doWork);
+    int work = inTurn(ownWork);
     return turn.release() ? Math.max(1, work) : work;
   }
 
@@ -35,7 +40,7 @@ class TurnSteps extends Steps {
   @Override
   Map<String, Long> figures() {
     turn.take();
-    Map<String, Long> figures = inTurn(super::figures);
+    Map<String, Long> figures = inTurn(ownFigures);
     turn.release();
     return figures;
   }
@@ -43,17 +48,19 @@ class TurnSteps extends Steps {
   @Override
   long arm() {
     turn.take();
-    long sleepNs = inTurn(super::arm);
+    long sleepNs = inTurn(ownArm);
     return turn.release() ? 0 : sleepNs;
   }
 
   @Override
   void change(Supplier<ServerCore> next) {
+    Supplier<Boolean> changing =
+        () -> {
+          super.change(next);
+          return true;
+        };
     turn.take();
-    inTurn(() -> {
-      super.change(next);
-      return null;
-    });
+    inTurn(changing);
     turn.release();
   }
 

@@ -25,6 +25,7 @@ import java.util.Random;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -141,7 +142,10 @@ class BrokenStepTest {
             "erda",
             ClientOptions.DEFAULT,
             System::nanoTime,
-            (client, epoch) -> new BreakingLine(steps.line(client, epoch), breaks))) {
+            (client, epoch) ->
+                // No step of the server is prepared for nothing at all.
+                new ChangedLine(
+                    steps.line(client, epoch), object -> breaks.get() ? null : object))) {
       erda.put(KEY, bytes(1));
       breaks.set(true);
       ErdaException.OutcomeUnknown heard = null;
@@ -157,30 +161,6 @@ class BrokenStepTest {
       assertTells(heard, "NullPointerException");
       assertSame(heard.getCause(), server.await());
       server.close();
-    }
-  }
-
-  /** Publishes nothing at all, which no step of the server is prepared for. */
-  private record BreakingLine(LocalPublisher.Line line, AtomicBoolean breaks)
-      implements LocalPublisher.Line {
-    @Override
-    public boolean isFree() {
-      return line.isFree();
-    }
-
-    @Override
-    public int publish(LocalPublisher.Built object) {
-      return line.publish(breaks.get() ? null : object);
-    }
-
-    @Override
-    public String failure() {
-      return line.failure();
-    }
-
-    @Override
-    public Throwable cause() {
-      return line.cause();
     }
   }
 
@@ -201,7 +181,12 @@ class BrokenStepTest {
             System::nanoTime,
             (client, epoch) -> {
               line.set(rig.steps().line(client, epoch));
-              return new NotingLine(line.get(), built);
+              return new ChangedLine(
+                  line.get(),
+                  object -> {
+                    built.set(object);
+                    return object;
+                  });
             })) {
       for (int i = 0; i < 10; i++) {
         erda.put(KEY, bytes(i));
@@ -220,9 +205,8 @@ class BrokenStepTest {
     }
   }
 
-  /** Notes what is published. */
-  private record NotingLine(
-      LocalPublisher.Line line, AtomicReference<LocalPublisher.Built> published)
+  /** A line to which something else may be given than what the client has built. */
+  private record ChangedLine(LocalPublisher.Line line, UnaryOperator<LocalPublisher.Built> change)
       implements LocalPublisher.Line {
     @Override
     public boolean isFree() {
@@ -231,8 +215,7 @@ class BrokenStepTest {
 
     @Override
     public int publish(LocalPublisher.Built object) {
-      published.set(object);
-      return line.publish(object);
+      return line.publish(change.apply(object));
     }
 
     @Override

@@ -10,6 +10,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The heap of an application is full when its store ends. The thread of the store got no memory for
@@ -23,12 +25,24 @@ class OutOfMemoryTest {
 
   @Test
   void aStoreWhoseThreadGetsNoMemoryEnds() throws Exception {
+    run(OutOfMemoryScenario.class, "-Xmx24m", directory.resolve("data").toString());
+  }
+
+  /**
+   * The turn was lost where a thread got no memory for its step, and {@code close()} waited for it.
+   * The thread {@code erda-tcp} got no memory to end in order; the port stayed bound and nobody was
+   * told.
+   */
+  @ParameterizedTest
+  @ValueSource(strings = {"embedded", "tcp"})
+  void aServerAnyOfWhoseThreadsGetsNoMemoryEnds(String device) throws Exception {
+    run(OutOfMemoryServingScenario.class, "-Xmx40m", directory.resolve("data").toString(), device);
+  }
+
+  private void run(Class<?> scenario, String heap, String... arguments) throws Exception {
     Path output = directory.resolve("output");
     List<String> command =
-        ChildJvm.command(
-            List.of("env", "JDK_JAVA_OPTIONS=-Xmx24m"),
-            OutOfMemoryScenario.class,
-            directory.resolve("data").toString());
+        ChildJvm.command(List.of("env", "JDK_JAVA_OPTIONS=" + heap), scenario, arguments);
     int code = ChildJvm.run(command, output, 60);
     String said = Files.readString(output);
     assertEquals(0, code, said);

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the listener of a store that becomes read-only may do. */
+/** The listener of a store that becomes read-only may wait, and it may close the server. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @Tag("long")
 class ReadOnlyNewsTest {

@@ -138,16 +138,7 @@ class StepTurnTest {
     StackOverflowError error = new StackOverflowError();
     turn.sharersFailure = error;
     failed.mark = StepTurn.Sharer.FAILED_WITHIN;
-    AtomicBoolean ended = new AtomicBoolean();
-    FutureTask<Throwable> ending =
-        Threads.start(
-            "ending",
-            () -> {
-              assertSame(error, assertThrows(StackOverflowError.class, turn::end));
-              ended.set(true);
-            });
-    Thread.sleep(50);
-    assertFalse(ended.get(), "it ended beside one that shares the turn");
+    FutureTask<Throwable> ending = endingBesideASharer(error);
     healthy.hasNews = true;
     healthy.leave();
     assertNull(ending.get());
@@ -162,13 +153,19 @@ class StepTurnTest {
     assertTrue(sharing.enter(turn));
     StackOverflowError error = new StackOverflowError();
     turn.fail(error);
+    FutureTask<Throwable> ending = endingBesideASharer(error);
+    sharing.leave();
+    assertNull(ending.get());
+  }
+
+  /** Starts to end the turn, which throws the error, and sees that this waits. */
+  private FutureTask<Throwable> endingBesideASharer(Error error) throws InterruptedException {
     FutureTask<Throwable> ending =
         Threads.start(
             "ending", () -> assertSame(error, assertThrows(StackOverflowError.class, turn::end)));
     Thread.sleep(50);
     assertFalse(ending.isDone(), "it ended beside one that shares the turn");
-    sharing.leave();
-    assertNull(ending.get());
+    return ending;
   }
 
   /** A note that could not be taken let the end of the server wait for its own turn for ever. */

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @Tag("long")
 class OtherWriterTest {
-  private static final int ROUNDS = Integer.getInteger("erda.crashScripts", 3);
+  private static final int ROUNDS = Integer.getInteger("erda.crashScripts", 1);
 
   private static void explore(
       Consumer<CrashExplorer.Driver> setup, Consumer<CrashExplorer.Driver> script) {

@@ -378,7 +378,10 @@ class MovedStoreTest {
     }
   }
 
-  /** Who reads the files finds the value, or is refused: he was given older values silently. */
+  /**
+   * A client that reads the files by their names finds the value or is refused. It used to get the
+   * older value of the file that had replaced the one in use.
+   */
   private void requireNothingOlder(byte[] key, byte[] value) {
     try (ErdaClient reader = ErdaClient.connect("erda+shm:" + name + "?read-only")) {
       assertArrayEquals(value, reader.get(key));

@@ -190,9 +190,10 @@ final class IoThread implements Runnable {
       // wrong.
       failure = e;
     }
-    for (ServedConnection each : List.copyOf(connections)) {
+    // Takes no memory, of which there may be none.
+    for (int i = connections.size() - 1; i >= 0; i--) {
       try {
-        each.drop();
+        connections.get(i).drop();
       } catch (Throwable e) {
         // The failure that ended the thread may happen again in the connection that caused it. The
         // loop goes on, so that the peers of the other connections learn that these have ended.
@@ -203,14 +204,22 @@ final class IoThread implements Runnable {
       executor.close();
     } catch (Throwable e) {
       failure = failure == null ? e : failure;
-    } finally {
-      Sockets.close(listening);
-      Selectors.close(selector);
-      refused.countDown();
     }
+    try {
+      release();
+    } catch (Throwable e) {
+      failure = failure == null ? e : failure;
+    }
+    refused.countDown();
     if (failure != null) {
       device.failed(failure);
     }
+  }
+
+  /** Closes what the thread listens with, if that is still open. */
+  private void release() {
+    Sockets.close(listening);
+    Selectors.close(selector);
   }
 
   private void turn() throws IOException {
@@ -418,7 +427,7 @@ final class IoThread implements Runnable {
   void refuse() {
     refusing = true;
     signal();
-    uninterrupted(() -> refused.await(TICK_MS, TimeUnit.MILLISECONDS));
+    uninterrupted(() -> refused.await(TICK_MS, TimeUnit.MILLISECONDS) || !thread.isAlive());
   }
 
   /** Waits for a while. Returns whether what it waits for has come. */
@@ -459,5 +468,7 @@ final class IoThread implements Runnable {
       thread.join();
       return true;
     });
+    // The thread may have had no memory for it.
+    release();
   }
 }

@@ -157,7 +157,7 @@ final class RawPeer implements AutoCloseable {
     return socket.getInputStream().readNBytes(bytes);
   }
 
-  /** The next frame, as if its number were 0; null when the other end has ended. */
+  /** Returns the next frame, sealed with the number 0; null when the other end has ended. */
   byte[] receiveFrame() throws IOException {
     InputStream in = socket.getInputStream();
     byte[] header = in.readNBytes(Frame.HEADER_BYTES);
