@@ -31,10 +31,16 @@ public final class BlockingCalls {
    */
   private static final int CALLS_PER_POLL = 64;
 
+  /** The number of such polls after which a virtual thread gives its carrier up. */
+  private static final int POLLS_PER_PAUSE = 16;
+
   private final ClientCore core;
   private final Confinement confinement;
   private Poller poller;
   private int atOnce;
+
+  /** How often {@link #pollOnce} was called. */
+  private int polls;
 
   public BlockingCalls(ClientCore core, Confinement confinement) {
     this.core = core;
@@ -121,7 +127,7 @@ public final class BlockingCalls {
   public void run(Get get) {
     if (get.runNow()) {
       if ((++atOnce & CALLS_PER_POLL - 1) == 0) {
-        core.doWork();
+        pollOnce();
       }
       return;
     }
@@ -146,7 +152,7 @@ public final class BlockingCalls {
     // fails as "unavailable", not as "unknown". When the put needs no message, poll only now and
     // then.
     if (!core.publishesNow() || (++atOnce & CALLS_PER_POLL - 1) == 0) {
-      core.doWork();
+      pollOnce();
     }
     Put put = freePut();
     put.build(key, value);
@@ -281,7 +287,20 @@ public final class BlockingCalls {
     atOnce += gets;
     if (atOnce >= CALLS_PER_POLL) {
       atOnce = 0;
-      core.doWork();
+      pollOnce();
+    }
+  }
+
+  /**
+   * Polls after many calls that needed no poll. They gave no carrier up either, and other virtual
+   * threads get none as long as a virtual thread makes such calls alone. So it sleeps for a moment
+   * now and then: after {@link Thread#yield} a carrier may take turns among its own threads, and
+   * come to no other.
+   */
+  private void pollOnce() {
+    core.doWork();
+    if ((++polls & POLLS_PER_PAUSE - 1) == 0 && Thread.currentThread().isVirtual()) {
+      LockSupport.parkNanos(this, 1);
     }
   }
 
