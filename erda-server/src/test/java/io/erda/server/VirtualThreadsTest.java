@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.client.ErdaClient;
+import io.erda.client.KeyCursor;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,13 +17,15 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Virtual threads that do nothing but gets, or updates, more than there are carriers. None of these
- * calls blocks, so they kept the carriers, and the calls of other virtual threads did not end.
+ * Virtual threads that do nothing but calls of one kind, more than there are carriers. None of
+ * these calls blocks, so they kept the carriers, and the calls of other virtual threads did not
+ * end.
  */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @Tag("long")
 class VirtualThreadsTest {
   private static final byte[] KEY = "key".getBytes(UTF_8);
+  private static final byte[] ABSENT_KEY = "absent".getBytes(UTF_8);
   private static final byte[] OTHER_KEY = "other key".getBytes(UTF_8);
 
   @TempDir Path data;
@@ -31,6 +34,28 @@ class VirtualThreadsTest {
   void getsOfOneLetAnotherPut() throws Exception {
     try (ErdaStore store = ErdaStore.open(data, SmallStore.OPTIONS)) {
       requirePutsBeside(store, client -> client.get(KEY));
+    }
+  }
+
+  @Test
+  void getsOfAKeyThatIsAbsentLetAnotherPut() throws Exception {
+    try (ErdaStore store = ErdaStore.open(data, SmallStore.OPTIONS)) {
+      requirePutsBeside(store, client -> client.get(ABSENT_KEY));
+    }
+  }
+
+  @Test
+  void iterationsOfOneLetAnotherPut() throws Exception {
+    try (ErdaStore store = ErdaStore.open(data, SmallStore.OPTIONS)) {
+      requirePutsBeside(
+          store,
+          client -> {
+            try (KeyCursor keys = client.keys()) {
+              while (keys.next()) {
+                // To the end.
+              }
+            }
+          });
     }
   }
 

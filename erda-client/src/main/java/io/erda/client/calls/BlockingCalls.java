@@ -31,16 +31,19 @@ public final class BlockingCalls {
    */
   private static final int CALLS_PER_POLL = 64;
 
-  /** The number of such polls after which a virtual thread gives its carrier up. */
-  private static final int POLLS_PER_PAUSE = 16;
+  /** The number of short gets after which a virtual thread gives its carrier up. */
+  private static final int CALLS_PER_PAUSE = 1_024;
+
+  /** How many short gets any other call counts for, because it may take so much longer. */
+  private static final int LONG_CALL = 16;
 
   private final ClientCore core;
   private final Confinement confinement;
   private Poller poller;
   private int atOnce;
 
-  /** How often {@link #pollOnce} was called. */
-  private int polls;
+  /** The number of calls since a virtual thread gave its carrier up here. */
+  private int unpaused;
 
   public BlockingCalls(ClientCore core, Confinement confinement) {
     this.core = core;
@@ -127,7 +130,8 @@ public final class BlockingCalls {
   public void run(Get get) {
     if (get.runNow()) {
       if ((++atOnce & CALLS_PER_POLL - 1) == 0) {
-        pollOnce();
+        core.doWork();
+        giveWay(CALLS_PER_POLL);
       }
       return;
     }
@@ -152,7 +156,7 @@ public final class BlockingCalls {
     // fails as "unavailable", not as "unknown". When the put needs no message, poll only now and
     // then.
     if (!core.publishesNow() || (++atOnce & CALLS_PER_POLL - 1) == 0) {
-      pollOnce();
+      core.doWork();
     }
     Put put = freePut();
     put.build(key, value);
@@ -192,6 +196,7 @@ public final class BlockingCalls {
   /** Moves an iteration to its next key, or to its end. */
   public void next(Scan scan) {
     if (scan.runNow()) {
+      giveWay(LONG_CALL);
       return;
     }
     try {
@@ -280,6 +285,7 @@ public final class BlockingCalls {
         }
       }
     }
+    giveWay(LONG_CALL * count);
   }
 
   /** Counts gets that ended without a poll, so that one is made now and then. */
@@ -287,20 +293,24 @@ public final class BlockingCalls {
     atOnce += gets;
     if (atOnce >= CALLS_PER_POLL) {
       atOnce = 0;
-      pollOnce();
+      core.doWork();
     }
+    giveWay(gets);
   }
 
   /**
-   * Polls after many calls that needed no poll. They gave no carrier up either, and other virtual
-   * threads get none as long as a virtual thread makes such calls alone. So it sleeps for a moment
-   * now and then: after {@link Thread#yield} a carrier may take turns among its own threads, and
+   * Has a virtual thread sleep for a moment after many calls, which may have waited for nothing.
+   * Otherwise it keeps its carrier, and other virtual threads get none as long as it makes such
+   * calls alone. After {@link Thread#yield} a carrier may take turns among its own threads, and
    * come to no other.
    */
-  private void pollOnce() {
-    core.doWork();
-    if ((++polls & POLLS_PER_PAUSE - 1) == 0 && Thread.currentThread().isVirtual()) {
-      LockSupport.parkNanos(this, 1);
+  private void giveWay(int calls) {
+    unpaused += calls;
+    if (unpaused >= CALLS_PER_PAUSE) {
+      unpaused = 0;
+      if (Thread.currentThread().isVirtual()) {
+        LockSupport.parkNanos(this, 1);
+      }
     }
   }
 
@@ -320,6 +330,7 @@ public final class BlockingCalls {
         turn(work);
       }
     }
+    giveWay(LONG_CALL);
   }
 
   /**
