@@ -2,7 +2,6 @@ package io.erda.server;
 
 import io.erda.server.engine.store.StoreFailures;
 import java.lang.System.Logger.Level;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
 /**
@@ -16,13 +15,10 @@ final class ReadOnlyNews implements StoreFailures.Listener {
   /** Null when the server has no log. */
   private final ServerLog log;
 
-  /** Changed without a lock, because the thread that has the server's turn must not wait. */
-  private final AtomicReference<State> state = new AtomicReference<>(new State(null, _ -> {}));
+  // Guarded by this.
 
-  /**
-   * @param reason null before the store takes no more puts
-   */
-  private record State(String reason, Consumer<String> listener) {}
+  private String reason;
+  private Consumer<String> listener = why -> {};
 
   /**
    * @param log null: none
@@ -51,7 +47,11 @@ final class ReadOnlyNews implements StoreFailures.Listener {
               + why
               + "; when that is mended, start the server again");
     }
-    Consumer<String> told = state.getAndUpdate(before -> new State(why, before.listener)).listener;
+    Consumer<String> told;
+    synchronized (this) {
+      reason = why;
+      told = listener;
+    }
     try {
       Thread.ofPlatform().daemon().name("erda-news").start(() -> told.accept(why));
     } catch (OutOfMemoryError e) {
@@ -61,7 +61,11 @@ final class ReadOnlyNews implements StoreFailures.Listener {
 
   /** See {@link ErdaServer#onReadOnly}. */
   void onReadOnly(Consumer<String> wanted) {
-    String known = state.getAndUpdate(before -> new State(before.reason, wanted)).reason;
+    String known;
+    synchronized (this) {
+      listener = wanted;
+      known = reason;
+    }
     if (known != null) {
       wanted.accept(known);
     }

@@ -29,7 +29,7 @@ final class OutOfMemoryServingScenario {
   /** A free port at first, and then that one. */
   private String address = "127.0.0.1:0";
 
-  /** What takes the memory. */
+  /** Keeps the objects that fill the heap. */
   @SuppressWarnings("unused")
   private Link last;
 
@@ -53,7 +53,6 @@ final class OutOfMemoryServingScenario {
     System.out.println("done");
   }
 
-  @SuppressWarnings("try") // It is closed at the end of each round.
   private void embed() throws InterruptedException {
     try (ErdaStore store = ErdaStore.open(data, SmallStore.OPTIONS)) {
       putWhileThereIsNoMemory(store::client);

@@ -59,13 +59,6 @@ class VirtualThreadsTest {
     }
   }
 
-  @Test
-  void updatesOfOneLetAnotherPut() throws Exception {
-    try (ErdaStore store = ErdaStore.open(data, SmallStore.OPTIONS)) {
-      requirePutsBeside(store, client -> client.put(KEY, KEY));
-    }
-  }
-
   private interface Call {
     void on(ErdaClient client);
   }

@@ -42,7 +42,7 @@ public final class BlockingCalls {
   private Poller poller;
   private int atOnce;
 
-  /** The number of calls since a virtual thread gave its carrier up here. */
+  /** The cost of the calls since the last {@link #giveWay} that ended in a pause, in short gets. */
   private int unpaused;
 
   public BlockingCalls(ClientCore core, Confinement confinement) {
@@ -303,9 +303,11 @@ public final class BlockingCalls {
    * Otherwise it keeps its carrier, and other virtual threads get none as long as it makes such
    * calls alone. After {@link Thread#yield} a carrier may take turns among its own threads, and
    * come to no other.
+   *
+   * @param cost of the calls since the last time, in short gets
    */
-  private void giveWay(int calls) {
-    unpaused += calls;
+  private void giveWay(int cost) {
+    unpaused += cost;
     if (unpaused >= CALLS_PER_PAUSE) {
       unpaused = 0;
       if (Thread.currentThread().isVirtual()) {
