@@ -462,11 +462,7 @@ public final class ErdaClient implements AutoCloseable {
       store.requireValue(key.byteSize(), value.byteSize());
       CallersMemory.require(key, "the key");
       CallersMemory.require(value, "the value");
-      Get get = calls.freeGet();
-      get.key(key);
-      calls.run(get);
-      // The get comes first, so that no space of the log is taken when the key has a value.
-      return get.length < 0 && calls.putIf(key, null, value);
+      return calls.putIfAbsent(key, value);
     } finally {
       confinement.leave();
     }
@@ -497,7 +493,7 @@ public final class ErdaClient implements AutoCloseable {
       CallersMemory.require(key, "the key");
       CallersMemory.require(expected, "the expected value");
       CallersMemory.require(value, "the value");
-      return store.canHave(key, expected) && calls.putIf(key, expected, value);
+      return store.canHave(key, expected) && calls.putIfEqual(key, expected, value);
     } finally {
       confinement.leave();
     }
@@ -522,7 +518,7 @@ public final class ErdaClient implements AutoCloseable {
       store.requireKey(key.byteSize());
       CallersMemory.require(key, "the key");
       CallersMemory.require(expected, "the expected value");
-      return store.canHave(key, expected) && calls.putIf(key, expected, null);
+      return store.canHave(key, expected) && calls.putIfEqual(key, expected, null);
     } finally {
       confinement.leave();
     }

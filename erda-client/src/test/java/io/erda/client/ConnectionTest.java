@@ -92,6 +92,27 @@ class ConnectionTest {
     assertThrows(ErdaException.Unavailable.class, () -> store.client(brief));
   }
 
+  /** Found by a stranger: the second attempt took the whole time-out once more. */
+  @Test
+  void allAttemptsToConnectHaveOneTimeOut() {
+    long timeoutNs = 2_000 * FakeStore.TICK_NS;
+    long beganNs = store.getAsLong();
+    AtomicInteger ended = new AtomicInteger();
+    store.answer = (type, request) -> FakeStore.SILENCE;
+    store.clientDevice.onPoll =
+        () -> {
+          if (store.getAsLong() - beganNs > timeoutNs * 3 / 4 && ended.getAndIncrement() == 0) {
+            store.disconnect();
+          }
+        };
+    ClientOptions brief = hasty().withConnectTimeout(Duration.ofNanos(timeoutNs));
+    ErdaException.Unavailable e =
+        assertThrows(ErdaException.Unavailable.class, () -> store.client(brief));
+    long tookNs = store.getAsLong() - beganNs;
+    assertTrue(ended.get() > 1, e.getMessage());
+    assertTrue(tookNs < timeoutNs * 5 / 4, tookNs + " ns, of " + timeoutNs + ": " + e.getMessage());
+  }
+
   @Test
   void refusals() {
     store.refusal = new Refusal(Refusal.PROMISE, "store promises PROCESS, client requires POWER");
@@ -273,6 +294,30 @@ class ConnectionTest {
       assertThrows(ErdaException.Unavailable.class, () -> erda.put(bytes("a"), bytes("2")));
       store.answer = (type, request) -> Result.OK;
       erda.put(bytes("a"), bytes("3"));
+    }
+  }
+
+  /** Found by a stranger: its get and its put had a time-out each. */
+  @Test
+  void aPutIfAbsentHasOneTimeOut() {
+    try (ErdaClient erda = store.client(hasty())) {
+      long timeoutNs = hasty().operationTimeout().toNanos();
+      long beganNs = store.getAsLong();
+      store.clientDevice.hook =
+          (opcode, key, offset, length) ->
+              opcode == Opcode.READ && store.getAsLong() - beganNs < timeoutNs * 3 / 4
+                  ? HookedDevice.REFUSE
+                  : HookedDevice.GO;
+      AtomicInteger leases = new AtomicInteger();
+      store.answer =
+          (type, request) -> {
+            leases.addAndGet(type == Message.LEASE ? 1 : 0);
+            return type == Message.LEASE ? FakeStore.SILENCE : Result.OK;
+          };
+      assertThrows(ErdaException.Unavailable.class, () -> erda.putIfAbsent(bytes("a"), bytes("1")));
+      long tookNs = store.getAsLong() - beganNs;
+      assertTrue(leases.get() > 0, "the put did not begin");
+      assertTrue(tookNs < timeoutNs * 5 / 4, tookNs + " ns, of " + timeoutNs);
     }
   }
 

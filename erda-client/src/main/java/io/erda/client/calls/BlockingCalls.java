@@ -60,20 +60,23 @@ public final class BlockingCalls {
   public void connect() {
     long asked = core.context.options().pollingNs();
     poller = poller(asked == ClientOptions.SERVER_HINT ? Poller.DEFAULT_BUDGET_NS : asked);
-    long beganNs = core.context.now();
+    long deadlineNs = core.context.now() + core.context.options().connectTimeout().toNanos();
     long pauseNs = RECONNECT_PAUSE_NS;
+    ErdaException earlier = null;
     core.connect();
     while (!core.connected()) {
+      boolean inTime = core.context.now() - deadlineNs < 0;
       ErdaException failure = core.connectFailure();
       if (failure != null) {
-        boolean inTime =
-            core.context.now() - beganNs < core.context.options().connectTimeout().toNanos();
         if (!inTime || !core.isEndedAtOnce()) {
           throw failure;
         }
+        earlier = failure;
         LockSupport.parkNanos(this, pauseNs);
         pauseNs = Math.min(2 * pauseNs, RECONNECT_PAUSE_NS_MAX);
         core.connect();
+      } else if (!inTime && earlier != null) {
+        throw earlier;
       }
       turn(core.doWork());
     }
@@ -165,24 +168,53 @@ public final class BlockingCalls {
   }
 
   /**
-   * Does a put, or a delete when {@code value} is null, if the key has no value ({@code expected}
-   * is null) or has the expected value. Returns whether it was done.
+   * Does a put if the key has no value. Returns whether it was done. A get comes first, so that no
+   * space of the log is taken when the key has a value; both have one time-out.
    */
-  public boolean putIf(MemorySegment key, MemorySegment expected, MemorySegment value) {
+  public boolean putIfAbsent(MemorySegment key, MemorySegment value) {
+    Get get = freeGet();
+    get.key(key);
+    get.stamped = false;
+    run(get);
+    if (get.length >= 0) {
+      return false;
+    }
     core.doWork();
     Put put = freePut();
-    if (expected == null) {
-      put.buildIfAbsent(key, value);
-    } else {
-      put.buildIfEqual(key, expected, value);
-    }
+    put.buildIfAbsent(key, value);
+    run(put, get);
+    return !put.conflict;
+  }
+
+  /**
+   * Does a put, or a delete when {@code value} is null, if the key has the expected value. Returns
+   * whether it was done.
+   */
+  public boolean putIfEqual(MemorySegment key, MemorySegment expected, MemorySegment value) {
+    core.doWork();
+    Put put = freePut();
+    put.buildIfEqual(key, expected, value);
     run(put);
     return !put.conflict;
   }
 
   private void run(Put put) {
+    run(put, null);
+  }
+
+  /**
+   * Runs a put.
+   *
+   * @param earlier the first part of the same call, whose deadline the put has, too; null when
+   *     there is none
+   */
+  private void run(Put put, Operation earlier) {
     try {
       put.begin();
+      if (earlier != null) {
+        put.stamped = earlier.stamped;
+        put.deadlineNs = earlier.deadlineNs;
+      }
       drive(put);
     } catch (RuntimeException | Error e) {
       throw cutShort(put, e);

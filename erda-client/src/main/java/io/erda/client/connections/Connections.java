@@ -43,6 +43,9 @@ public final class Connections {
   /** See {@link #isEndedAtOnce}. */
   private boolean endedAtOnce;
 
+  /** Whether the last attempt failed because the two ends did not agree on encryption. */
+  private boolean disagreed;
+
   private String lastLoss = "none was made yet";
   private long attempts;
   private boolean paused;
@@ -98,8 +101,9 @@ public final class Connections {
   }
 
   /**
-   * Whether the last attempt failed because the server ended a connection that it had just
-   * accepted, as it does when it opens its store again.
+   * Whether the last attempt failed in a way that another one may not: the server ended a
+   * connection that it had just accepted, as it does when it opens its store again; or the two ends
+   * did not agree on encryption for the first time.
    */
   public boolean isEndedAtOnce() {
     return endedAtOnce;
@@ -204,6 +208,7 @@ public final class Connections {
     Session old = session;
     connecting = null;
     session = next;
+    disagreed = false;
     context.counts().connections++;
     context.store().learn(next.welcome);
     if (old != null) {
@@ -220,21 +225,32 @@ public final class Connections {
       connecting = reader(next.failure(), listener);
       return;
     }
-    // A session that became ready and broke in the same poll has a reason(), but no failure().
-    endedAtOnce = next.isLeftByServer();
+    // Bytes that were changed on their way can look like a disagreement, so the first one is not
+    // final.
+    boolean firstDisagreement = next.isDisagreement() && !disagreed;
+    disagreed = next.isDisagreement();
+    endedAtOnce = next.isLeftByServer() || firstDisagreement;
     connectFailure =
-        next.insteadOf != null
-            ? next.insteadOf
-            : next.failure() != null
-                ? withWayToRead(next)
-                : new ErdaException.Unavailable(
-                    "no connection to " + context.address() + ": " + next.reason());
+        firstDisagreement
+            ? new ErdaException.Unavailable(next.failure().getMessage())
+            : failure(next);
     lastLoss = next.reason();
     next.close();
     notBeforeNs = context.now() + RECONNECT_PAUSE_NS;
     paused = true;
     // When no operation waits, the next operation tries to connect at once.
     paused = listener.onConnectFailed(connectFailure);
+  }
+
+  private ErdaException failure(Session failed) {
+    if (failed.insteadOf != null) {
+      return failed.insteadOf;
+    }
+    // A session that became ready and broke in the same poll has a reason(), but no failure().
+    return failed.failure() != null
+        ? withWayToRead(failed)
+        : new ErdaException.Unavailable(
+            "no connection to " + context.address() + ": " + failed.reason());
   }
 
   /**

@@ -376,6 +376,11 @@ public final class Session implements CompletionHandler {
         || connectStatus == Status.TAKEN;
   }
 
+  /** Whether the two ends did not agree on encryption. */
+  boolean isDisagreement() {
+    return connectStatus == Status.ENCRYPTION;
+  }
+
   private void onConnect(int status) {
     connectStatus = status;
     if (!state.isConnecting()) {

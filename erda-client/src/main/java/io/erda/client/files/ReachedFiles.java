@@ -137,7 +137,15 @@ final class ReachedFiles implements AutoCloseable {
       return reached;
     } catch (AccessDeniedException e) {
       failure = Status.DENIED;
-    } catch (NoSuchFileException | NotAMemoryException e) {
+    } catch (NotAMemoryException e) {
+      if (place >= REGIONS) {
+        requireMoved(place - REGIONS, map, e);
+      } else {
+        // A server removes the file of a table, and puts nothing in its place.
+        failure = Status.MEMORY_LOST;
+        loss = "a table's file can't be read: " + FileErrors.inWords(e);
+      }
+    } catch (NoSuchFileException e) {
       requireMoved(place - REGIONS, map, e);
     } catch (IOException e) {
       failure = Status.UNREADABLE;

@@ -155,6 +155,18 @@ class ReadOnlyDeviceTest {
     assertTrue(queuePair.lostRegion().contains("region-2-5"), queuePair.lostRegion());
   }
 
+  /** Found by a stranger: the client was told that something was refused, and not which file. */
+  @Test
+  void aTableThatIsNoFileIsNamed() {
+    int table = 1;
+    files.directory = "table-" + table;
+    files.make(files.directory, 1 << 16);
+    assertEquals(Status.MEMORY_LOST, read(ReachedFiles.tableKey(table), 0, 8));
+    assertTrue(
+        queuePair.lostRegion().contains("table-" + table + ": not a regular file"),
+        queuePair.lostRegion());
+  }
+
   /** Nor is a file lost that is there and can't be opened just now. */
   @Test
   void aRegionThatCanNotBeOpenedNowIsUnreadableAndNotLost() {

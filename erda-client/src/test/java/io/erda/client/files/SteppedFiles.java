@@ -1,6 +1,7 @@
 package io.erda.client.files;
 
 import io.erda.logstore.LogGeometry;
+import io.erda.pmem.NotAMemoryException;
 import io.erda.pmem.ReadableDirectory;
 import io.erda.pmem.ReadableFile;
 import io.erda.protocol.Promise;
@@ -14,6 +15,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
@@ -42,6 +44,9 @@ public final class SteppedFiles implements ReadableDirectory {
 
   /** A file that is there and can't be opened now; null: none. */
   String unreadable;
+
+  /** A name that leads to something that is no file; null: none. */
+  String directory;
 
   /** A store that is served: one table, nothing linked. */
   public SteppedFiles() {
@@ -156,6 +161,9 @@ public final class SteppedFiles implements ReadableDirectory {
     }
     if (name.equals(unreadable)) {
       throw new FileSystemException(name, null, "open: Too many open files (errno 24)");
+    }
+    if (name.equals(directory)) {
+      throw new NotAMemoryException(Path.of(name), "not a regular file");
     }
     open++;
     return new File(name, file);

@@ -15,6 +15,7 @@ import io.erda.rdma.QueuePair;
 import io.erda.rdma.Recorder;
 import io.erda.rdma.Status;
 import io.erda.rdma.Work;
+import io.erda.rdma.testing.Certificates;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -1,4 +1,4 @@
-package io.erda.rdma.tcp;
+package io.erda.rdma.testing;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -12,10 +12,11 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** A certificate that signs itself, and its key, in PEM: made by the JDK's keytool. */
-record Certificates(Path certificate, Path key) {
+public record Certificates(Path certificate, Path key) {
   private static final String PASSWORD = "not a secret";
 
-  static Certificates make(Path directory, String name, String host) throws Exception {
+  /** Makes both in a directory, for a host such as {@code ip:127.0.0.1}. */
+  public static Certificates make(Path directory, String name, String host) throws Exception {
     Path store = directory.resolve(name + ".p12");
     Process keytool =
         new ProcessBuilder(
