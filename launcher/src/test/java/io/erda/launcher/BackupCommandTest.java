@@ -139,7 +139,10 @@ class BackupCommandTest {
 
   @Test
   void theDirectoryOfAStoreTakesNoBackup() throws Exception {
-    for (String store : List.of("data", "other", "data/shm", "data/new/directory")) {
+    Files.createSymbolicLink(directory.resolve("link"), directory.resolve("data/shm"));
+    for (String store :
+        List.of(
+            "data", "other", "data/shm", "data/new/directory", "link", "link/new", "link/../new")) {
       assertOneLine(
           shell("erda backup " + directory.resolve(store)), 1, "the directory is a store's own");
       assertFalse(Files.exists(directory.resolve(store).resolve(BackupWriter.FILE)));

@@ -93,8 +93,12 @@ public final class BackupCommand implements Callable<Integer> {
     }
   }
 
-  private boolean isInAStore() {
-    Path at = directory.toAbsolutePath().normalize();
+  private boolean isInAStore() throws IOException {
+    Path at = directory.toAbsolutePath();
+    while (Files.notExists(at)) {
+      at = at.getParent();
+    }
+    at = at.toRealPath();
     // A directory that this user may not search is taken for no store; its use fails later.
     while (at != null && !Files.exists(at.resolve(StoreFiles.SUPERBLOCK))) {
       at = at.getParent();

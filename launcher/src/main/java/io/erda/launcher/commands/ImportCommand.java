@@ -114,6 +114,12 @@ public final class ImportCommand implements Callable<Integer> {
               .formatted(lineOf(), number, e.getMessage(), Storing.storedBefore(storing.stored())),
           1,
           e);
+    } catch (OutOfMemoryError e) {
+      line = new byte[0];
+      storing.flush();
+      throw new OutOfMemoryError(
+          "%s %d: %s%s"
+              .formatted(lineOf(), number, e.getMessage(), Storing.storedBefore(storing.stored())));
     } catch (IOException e) {
       storing.flush();
       throw new UserError(
