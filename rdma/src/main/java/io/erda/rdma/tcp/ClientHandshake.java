@@ -1,7 +1,6 @@
 package io.erda.rdma.tcp;
 
 import io.erda.rdma.Device;
-import io.erda.rdma.StackRoom;
 import io.erda.rdma.Status;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -101,7 +100,7 @@ final class ClientHandshake {
         }
         transport =
             options.tls() == null
-                ? new Transport.Plain(socket.channel(), StackRoom.OF_CHANNEL)
+                ? new Transport.Plain(socket.channel())
                 : options.tls().wrap(socket.channel(), socket.host(), socket.port());
         out.addHello(options.secret() != null, nonce);
         step = Step.HELLO;

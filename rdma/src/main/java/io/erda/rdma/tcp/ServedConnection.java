@@ -111,9 +111,7 @@ final class ServedConnection implements CompletionHandler {
     TcpOptions options = io.options();
     this.deadlineNs = options.nanoTime().getAsLong() + options.handshake().toNanos();
     this.transport =
-        options.tls() == null
-            ? new Transport.Plain(channel, 0)
-            : options.tls().wrap(channel, null, 0);
+        options.tls() == null ? new Transport.Plain(channel) : options.tls().wrap(channel, null, 0);
     this.handshake = new ServerHandshake(options, transport);
     this.in = new InBuffer(io.takeHandshakeBuffer());
     this.out = new OutBuffer(io.takeHandshakeBuffer());

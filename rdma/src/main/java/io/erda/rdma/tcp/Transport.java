@@ -39,30 +39,25 @@ interface Transport extends AutoCloseable {
   @Override
   void close();
 
-  /** A transport without encryption. */
+  /**
+   * A transport without encryption. A thread of callers requires {@link StackRoom#OF_CHANNEL}
+   * before it reads or writes.
+   */
   final class Plain implements Transport {
     private static final byte[] NONE = {};
     private final SocketChannel channel;
-    private final int room;
 
-    /**
-     * @param room that a step requires on the stack of its thread: {@link StackRoom#OF_CHANNEL} for
-     *     threads of callers, 0 for a thread of ours
-     */
-    Plain(SocketChannel channel, int room) {
+    Plain(SocketChannel channel) {
       this.channel = channel;
-      this.room = room;
     }
 
     @Override
     public int read(ByteBuffer to) throws IOException {
-      StackRoom.require(room);
       return channel.read(to);
     }
 
     @Override
     public void write(ByteBuffer from) throws IOException {
-      StackRoom.require(room);
       channel.write(from);
     }
 

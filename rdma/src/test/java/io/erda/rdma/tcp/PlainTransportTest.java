@@ -32,11 +32,12 @@ final class PlainTransportTest {
       for (int round = 0; round < OVERFLOWS; round++) {
         SocketChannel channel = SocketChannel.open(server.getLocalAddress());
         Sockets.configure(channel);
-        Transport transport = new Transport.Plain(channel, StackRoom.OF_CHANNEL);
+        Transport transport = new Transport.Plain(channel);
         boolean writes = round % 2 == 0;
         try (SocketChannel peer = server.accept()) {
           Runnable call =
               () -> {
+                StackRoom.require(StackRoom.OF_CHANNEL);
                 try {
                   if (writes) {
                     transport.write(bytes.clear());
