@@ -240,24 +240,33 @@ public final class ShmListener implements Listener {
   /** Accepts the next peer. Returns null when no peer waits. */
   private SocketChannel accept() throws IOException {
     try {
-      SocketChannel channel = server.accept();
-      if (channel != null && failing) {
-        failing = false;
-        device.told().trouble("clients can connect in " + directory.path() + " again");
-      }
-      return channel;
+      return server.accept();
     } catch (IOException e) {
-      if (!failing) {
-        failing = true;
-        device
-            .told()
-            .trouble(
-                "no client can connect in "
-                    + directory.path()
-                    + ", until that is over: accept: "
-                    + FileErrors.inWords(e));
-      }
+      tellFailing("accept", e);
       throw e;
+    }
+  }
+
+  /** Reports that no peer can be accepted, once until one is. */
+  private void tellFailing(String step, IOException e) {
+    if (!failing) {
+      failing = true;
+      device
+          .told()
+          .trouble(
+              "no client can connect in "
+                  + directory.path()
+                  + ", until that is over: "
+                  + step
+                  + ": "
+                  + FileErrors.inWords(e));
+    }
+  }
+
+  private void tellAccepting() {
+    if (failing) {
+      failing = false;
+      device.told().trouble("clients can connect in " + directory.path() + " again");
     }
   }
 
@@ -318,6 +327,7 @@ public final class ShmListener implements Listener {
           break;
         }
         decided |= begin(channel);
+        tellAccepting();
       }
     } catch (IOException e) {
       // There are no descriptors left, or the peer has left. The next poll tries again.
@@ -347,6 +357,7 @@ public final class ShmListener implements Listener {
       device.watchHello(channel, this);
     } catch (IOException e) {
       new ShmSocket(channel).close();
+      tellFailing("the socket of a client", e);
       throw e;
     }
     if (added.advance()) {
