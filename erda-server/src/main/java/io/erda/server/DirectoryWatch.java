@@ -115,7 +115,7 @@ final class DirectoryWatch implements AutoCloseable {
         : new Loss(
             "the files of the store were removed from "
                 + directory
-                + ", or replaced: "
+                + ", replaced or shortened: "
                 + lost
                 + "; "
                 + RESCUE,

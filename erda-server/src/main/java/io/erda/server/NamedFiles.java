@@ -11,9 +11,10 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The directory of a store, with the inode of each of its files. Every file is mapped, so the store
- * itself does not notice when a name is removed or given to another file; but the next opening does
- * not find later changes.
+ * The directory of a store, with the inode and the length of each of its files. Every file is
+ * mapped, so the store itself does not notice when a name is removed or given to another file, nor
+ * when a file is shortened behind what the store uses next; but the next opening does not find
+ * later changes, or finds a store that is damaged.
  *
  * <p>Only the store's thread uses the directory. One other thread may call {@link #lost}.
  */
@@ -21,13 +22,14 @@ final class NamedFiles extends ForwardingDirectory {
   private final OpenDirectory place;
 
   /**
-   * The inode of each file. The store adds a name to the map after it has given the name to the
-   * file, and removes it before it takes the name away. So a name in the map that leads to no file,
-   * or to another one, was changed by somebody else.
+   * What each name led to when the store opened the file. A file may be longer now, and never
+   * shorter. The store adds a name to the map after it has given the name to the file, and removes
+   * it before it takes the name away. So a name in the map that leads to no file, or to another
+   * one, was changed by somebody else.
    */
-  private final Map<String, Long> inodes = new ConcurrentHashMap<>();
+  private final Map<String, OpenDirectory.Named> known = new ConcurrentHashMap<>();
 
-  private Iterator<Map.Entry<String, Long>> rest = Collections.emptyIterator();
+  private Iterator<Map.Entry<String, OpenDirectory.Named>> rest = Collections.emptyIterator();
 
   /**
    * @param directory the directory with the store's files; owned
@@ -51,12 +53,12 @@ final class NamedFiles extends ForwardingDirectory {
         if (i > 0) {
           return null;
         }
-        rest = inodes.entrySet().iterator();
+        rest = known.entrySet().iterator();
         if (!rest.hasNext()) {
           return null;
         }
       }
-      Map.Entry<String, Long> named = rest.next();
+      Map.Entry<String, OpenDirectory.Named> named = rest.next();
       String lost = lost(named.getKey(), named.getValue());
       if (lost != null) {
         return lost;
@@ -71,26 +73,29 @@ final class NamedFiles extends ForwardingDirectory {
     return lost(Integer.MAX_VALUE);
   }
 
-  private String lost(String name, Long inode) {
-    long now;
+  private String lost(String name, OpenDirectory.Named opened) {
+    OpenDirectory.Named now;
     try {
-      now = place.inode(name);
+      now = place.named(name);
     } catch (IOException e) {
       // It can't be determined whether the name is right; a later call checks it again.
       return null;
     }
-    boolean there = now == inode || !inode.equals(inodes.get(name));
-    if (there) {
+    boolean same = now != null && now.inode() == opened.inode();
+    if (same && now.bytes() >= opened.bytes() || !opened.equals(known.get(name))) {
       return null;
     }
-    return now == 0 ? name + " is gone" : name + " is not the file that was opened";
+    if (same) {
+      return name + " was shortened: it has " + now.bytes() + " of " + opened.bytes() + " bytes";
+    }
+    return name + (now == null ? " is gone" : " is not the file that was opened");
   }
 
   private void know(String name) {
     try {
-      long inode = place.inode(name);
-      if (inode != 0) {
-        inodes.put(name, inode);
+      OpenDirectory.Named named = place.named(name);
+      if (named != null) {
+        known.put(name, named);
       }
     } catch (IOException e) {
       // The store uses the file in any case; only its name is not checked.
@@ -105,24 +110,24 @@ final class NamedFiles extends ForwardingDirectory {
 
   @Override
   public void lengthen(String name, long length) throws IOException {
-    inodes.remove(name);
+    known.remove(name);
     super.lengthen(name, length);
     know(name);
   }
 
   @Override
   public void delete(String name) throws IOException {
-    inodes.remove(name);
+    known.remove(name);
     super.delete(name);
   }
 
   @Override
   public void rename(String from, String to) throws IOException {
-    Long inode = inodes.remove(from);
-    inodes.remove(to);
+    OpenDirectory.Named named = known.remove(from);
+    known.remove(to);
     super.rename(from, to);
-    if (inode != null) {
-      inodes.put(to, inode);
+    if (named != null) {
+      known.put(to, named);
     }
   }
 }

@@ -174,6 +174,33 @@ class ForgottenTest {
     }
   }
 
+  /** Found by a stranger: a handler of the log that threw kept all that was forgotten open. */
+  @Test
+  void whatIsForgottenIsReleasedThoughTheLogThrows() throws Exception {
+    Handler throwing =
+        new Handler() {
+          @Override
+          public void publish(LogRecord line) {
+            throw new IllegalStateException("made up");
+          }
+
+          @Override
+          public void flush() {}
+
+          @Override
+          public void close() {}
+        };
+    logger.addHandler(throwing);
+    try (ErdaStore store = ErdaStore.open(data, SmallStore.OPTIONS)) {
+      for (int i = 0; i < COUNT; i++) {
+        store.client().put(KEY, KEY);
+      }
+      collectUntil(() -> store.figures(Duration.ofSeconds(10)).get("connections") == 0);
+    } finally {
+      logger.removeHandler(throwing);
+    }
+  }
+
   /** A cursor, and a future, are a use of their client; and what was closed is not forgotten. */
   @Test
   void whatIsUsedOrWasClosedIsNotForgotten() throws Exception {

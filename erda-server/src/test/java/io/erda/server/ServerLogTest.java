@@ -136,6 +136,21 @@ class ServerLogTest {
     }
   }
 
+  /** Found by a stranger: clients reported that there was no server, and the server nothing. */
+  @Test
+  void aRegistryThatWasShortenedIsMissed(@TempDir Path directory) throws Exception {
+    log.open.countDown();
+    Path registry = directory.resolve("data").resolve("shm").resolve("registry");
+    try (ErdaServer server =
+            ErdaServer.start(directory.resolve("data"), ServerOptions.DEFAULTS.withLog(log));
+        ErdaClient client = ErdaClient.connect(server.uri())) {
+      Files.write(registry, new byte[0]);
+      log.await(registry + " was removed or shortened: clients of this host that are connected");
+      assertThrows(ErdaException.Unavailable.class, () -> ErdaClient.connect(server.uri()));
+      client.put(new byte[1], new byte[1]);
+    }
+  }
+
   /**
    * Those that the device turns away are named and counted too, though the service never sees them.
    */

@@ -379,6 +379,25 @@ class MovedStoreTest {
   }
 
   /**
+   * Found by a stranger: a file that the store stores to now and then only, and that somebody had
+   * shortened, was noticed when it was used next; until then puts were acknowledged that no opening
+   * would find.
+   */
+  @ParameterizedTest
+  @ValueSource(strings = {"superblock", "regions"})
+  void aServerOneOfWhoseFilesIsShortenedTakesNoMorePuts(String file) throws Exception {
+    serve();
+    try (ErdaClient client = ErdaClient.connect(uris.get("tcp"))) {
+      client.put(new byte[] {1}, new byte[] {1});
+      Files.write(name.resolve(file), new byte[0]);
+      String told = file + " was shortened: it has 0 of ";
+      requireReadOnly(putUntilTold(client), told);
+      requireAcknowledged(client);
+      requireTold("the store is read-only now", told);
+    }
+  }
+
+  /**
    * A client that reads the files by their names finds the value or is refused. It used to get the
    * older value of the file that had replaced the one in use.
    */

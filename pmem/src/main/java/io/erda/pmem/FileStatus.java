@@ -14,9 +14,17 @@ import java.nio.file.Path;
  * @param mode type and permissions
  * @param links how many names it has; 0 when the last one was removed
  * @param bytes its length
+ * @param allocatedBytes the space that it takes; less than its length where it has holes
  */
 record FileStatus(
-    long device, long inode, int mode, int links, long bytes, int userId, int groupId) {
+    long device,
+    long inode,
+    int mode,
+    int links,
+    long bytes,
+    long allocatedBytes,
+    int userId,
+    int groupId) {
   private static final int STATX_BYTES = 256;
 
   private static final int TYPE = 0170000;
@@ -30,8 +38,11 @@ record FileStatus(
   private static final long MODE = 28;
   private static final long INODE = 32;
   private static final long SIZE = 40;
+  private static final long BLOCKS = 48;
   private static final long DEVICE_MAJOR = 136;
   private static final long DEVICE_MINOR = 140;
+
+  private static final int BLOCK_BYTES = 512;
 
   /** Describes an open file. */
   static FileStatus of(int descriptor, Path file) throws IOException {
@@ -56,6 +67,7 @@ record FileStatus(
           Short.toUnsignedInt(statx.get(ValueLayout.JAVA_SHORT, MODE)),
           statx.get(ValueLayout.JAVA_INT, LINKS),
           statx.get(ValueLayout.JAVA_LONG, SIZE),
+          statx.get(ValueLayout.JAVA_LONG, BLOCKS) * BLOCK_BYTES,
           statx.get(ValueLayout.JAVA_INT, USER),
           statx.get(ValueLayout.JAVA_INT, GROUP));
     }

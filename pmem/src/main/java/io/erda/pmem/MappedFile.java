@@ -240,12 +240,14 @@ final class MappedFile {
     int descriptor = directory.open(name, true);
     try {
       share(descriptor, directory, name);
-      long length = FileStatus.of(descriptor, directory.file(name)).bytes();
+      FileStatus is = FileStatus.of(descriptor, directory.file(name));
+      long length = is.bytes();
       if (length == 0) {
         throw new NotAMemoryException(
             directory.file(name), "cannot be mapped: it is 0 bytes long, at least 1 is needed");
       }
       try {
+        requireRoom(directory, name, is);
         // The result is ignored: where the file system can't allocate space, the file got its space
         // when zeros were written at its creation.
         reserve(descriptor, directory.file(name), length);
@@ -255,6 +257,19 @@ final class MappedFile {
       return map(descriptor, directory, name, length, kind);
     } finally {
       Libc.close(descriptor);
+    }
+  }
+
+  /**
+   * Checks that the missing space of a file is there before any of it is taken: somebody may have
+   * given the file a length that nothing can hold, and then it would take the space of all others.
+   */
+  private static void requireRoom(OpenDirectory directory, String name, FileStatus file)
+      throws OutOfSpaceException {
+    long missing = file.bytes() - file.allocatedBytes();
+    if (missing > directory.usableBytes()) {
+      throw new OutOfSpaceException(
+          directory.file(name) + ": has holes of " + missing + " bytes", null, false);
     }
   }
 

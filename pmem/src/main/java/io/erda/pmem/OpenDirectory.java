@@ -297,10 +297,18 @@ public final class OpenDirectory implements AutoCloseable {
     }
   }
 
-  /** Returns the inode number of a file; 0 when no file has the name. */
-  public long inode(String name) throws IOException {
+  /**
+   * Which file a name leads to, and how long the file is.
+   *
+   * @param inode its number
+   * @param bytes its length
+   */
+  public record Named(long inode, long bytes) {}
+
+  /** Describes the file that a name leads to; null when no file has the name. */
+  public Named named(String name) throws IOException {
     FileStatus status = status(name);
-    return status == null ? 0 : status.inode();
+    return status == null ? null : new Named(status.inode(), status.bytes());
   }
 
   /** All names, of whatever kind, in no order. */

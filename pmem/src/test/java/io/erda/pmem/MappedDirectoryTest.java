@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.erda.pmem.libc.Errno;
 import io.erda.pmem.libc.Libc;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.FileAlreadyExistsException;
@@ -140,6 +141,24 @@ final class MappedDirectoryTest {
       assertThrows(FileAlreadyExistsException.class, () -> directory.create("directory", 8));
       assertFalse(directory.exists("directory"));
       assertEquals(List.of("empty"), directory.names());
+    }
+  }
+
+  /** Found by a stranger: its allocation took all space of the file system, and kept it. */
+  @Test
+  void aFileThatNothingCanHoldTakesNoSpace() throws Exception {
+    try (MappedDirectory directory = MappedDirectory.open(files)) {
+      directory.create("memory", 4096).close();
+      long before = directory.opened().status("memory").allocatedBytes();
+      try (RandomAccessFile file = new RandomAccessFile(files.resolve("memory").toFile(), "rw")) {
+        file.setLength(1L << 43);
+      } catch (IOException e) {
+        assumeTrue(false, "no file can be as long here: " + e);
+      }
+      OutOfSpaceException refused =
+          assertThrows(OutOfSpaceException.class, () -> directory.open("memory"));
+      assertTrue(refused.getMessage().contains("has holes of "), refused.getMessage());
+      assertEquals(before, directory.opened().status("memory").allocatedBytes());
     }
   }
 

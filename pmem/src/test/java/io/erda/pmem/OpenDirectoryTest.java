@@ -114,8 +114,8 @@ final class OpenDirectoryTest {
     try (OpenDirectory directory = OpenDirectory.openToPass(store)) {
       assertTrue(directory.exists("a"));
       assertFalse(directory.isDirectory("a"));
-      assertNotEquals(0, directory.inode("a"));
-      assertEquals(0, directory.inode("b"));
+      assertNotEquals(0, directory.named("a").inode());
+      assertNull(directory.named("b"));
       assertEquals(5, directory.status("a").bytes());
       assertTrue(directory.usableBytes() <= directory.totalBytes());
     }

@@ -72,9 +72,17 @@ public final class Forgotten implements Runnable {
       return;
     }
     System.Logger log = System.getLogger(LOGGER);
-    log.log(
-        Level.WARNING,
-        what + ", opened at " + opened + ", was forgotten without close(): it is closed now");
+    try {
+      log.log(
+          Level.WARNING,
+          what + ", opened at " + opened + ", was forgotten without close(): it is closed now");
+    } finally {
+      // The application's handler of the log may throw, and there may be no memory for the line.
+      release(log);
+    }
+  }
+
+  private void release(System.Logger log) {
     try {
       release.run();
     } catch (RuntimeException e) {

@@ -42,7 +42,8 @@ public final class Libc {
   private static final int AT_SYMLINK_FOLLOW = 0x400;
 
   /** Type, mode, links, user, group, inode and size. */
-  private static final int STATX_ASKED = 0x001 | 0x002 | 0x004 | 0x008 | 0x010 | 0x100 | 0x200;
+  private static final int STATX_ASKED =
+      0x001 | 0x002 | 0x004 | 0x008 | 0x010 | 0x100 | 0x200 | 0x400;
 
   private static final int STATX_BYTES = 256;
   private static final int STATFS_BYTES = 120;

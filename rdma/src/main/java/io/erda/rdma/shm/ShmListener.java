@@ -7,6 +7,7 @@ import io.erda.rdma.ConnectionRequest;
 import io.erda.rdma.Listener;
 import io.erda.rdma.QueuePair;
 import io.erda.rdma.rings.QueueLayout;
+import io.erda.rdma.rings.RegistryLayout;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -271,9 +272,9 @@ public final class ShmListener implements Listener {
   }
 
   /**
-   * Checks whether peers still find the socket. A socket that was removed is made again. A
-   * directory is not made again, because the registry, by which clients find the regions, was
-   * removed with it.
+   * Checks whether peers still find the socket and the registry. A socket that was removed is made
+   * again. A registry, by which clients find the regions, is not, nor a directory, with which it
+   * was removed.
    */
   private void look() {
     if (lost) {
@@ -281,15 +282,18 @@ public final class ShmListener implements Listener {
     }
     String removed = null;
     try {
-      if (!directory.isFound()) {
+      String gone =
+          directory.isFound()
+              ? lostRegistry()
+              : "the directory " + directory.path() + " was removed or replaced";
+      if (gone != null) {
         lost = true;
         device
             .told()
             .trouble(
-                "the directory "
-                    + directory.path()
-                    + " was removed or replaced: clients of this host that are connected go on, and"
-                    + " no other can connect until the server is started again");
+                gone
+                    + ": clients of this host that are connected go on, and no other can connect"
+                    + " until the server is started again");
       } else if (directory.attributes(ShmSocket.FILE) == null) {
         removed = directory.file(ShmSocket.FILE) + " was removed: ";
         listenAgain();
@@ -305,6 +309,15 @@ public final class ShmListener implements Listener {
             .trouble(removed + "no client can connect, until it is made: " + FileErrors.inWords(e));
       }
     }
+  }
+
+  /** Returns in words what has happened to the registry; null when clients find it. */
+  private String lostRegistry() throws IOException {
+    ShmDirectory.Attributes found = directory.attributes(ShmRegistry.FILE);
+    if (found != null && found.bytes() >= RegistryLayout.BYTES) {
+      return null;
+    }
+    return directory.file(ShmRegistry.FILE) + " was removed or shortened";
   }
 
   private void listenAgain() throws IOException {
