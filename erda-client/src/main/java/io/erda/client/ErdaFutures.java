@@ -35,10 +35,11 @@ import java.util.function.Function;
  *
  * <p><b>Dependents</b> that are added to a future without an executor may run in the client's
  * thread. They must not block, because that stops the client; in that thread {@code get} and {@code
- * join} of a future that is not completed throw {@link IllegalStateException}. They may submit
- * operations. These operations are counted separately, so that a chain of operations never waits
- * for itself. When {@code pendingMax} of them are pending, the future of a further one fails at
- * once, as above.
+ * join} of a future that is not completed throw {@link IllegalStateException}. A future that {@link
+ * CompletableFuture#allOf} and the like make of several can't do that: a dependent that waits for
+ * one stops the client until it is closed. Dependents may submit operations. These operations are
+ * counted separately, so that a chain of operations never waits for itself. When {@code pendingMax}
+ * of them are pending, the future of a further one fails at once, as above.
  *
  * <p><b>Cancelling</b> a future, or completing it from outside, takes the operation back if it has
  * not begun; then it never takes effect. An operation that has begun goes on, and its outcome is

@@ -397,6 +397,23 @@ class MovedStoreTest {
     }
   }
 
+  /** Found by a stranger: who connected heard only that there was no answer. */
+  @ParameterizedTest
+  @ValueSource(strings = {"tcp", "shm"})
+  void whoConnectsToAServerWhoseRootIsShortenedIsToldSo(String device) throws Exception {
+    serve();
+    try (ErdaClient client = ErdaClient.connect(uris.get(device))) {
+      client.put(new byte[] {1}, new byte[] {1});
+      Files.write(name.resolve("root"), new byte[0]);
+      ErdaException told = putUntilTold(client);
+      assertTrue(told.getMessage().contains("root was shortened"), told.getMessage());
+    }
+    ErdaException.Refused refused =
+        assertThrows(
+            ErdaException.Refused.class, () -> ErdaClient.connect(uris.get(device)).close());
+    assertTrue(refused.getMessage().contains("root was shortened"), refused.getMessage());
+  }
+
   /**
    * A client that reads the files by their names finds the value or is refused. It used to get the
    * older value of the file that had replaced the one in use.

@@ -5,6 +5,7 @@ import io.erda.console.StandardOutput;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -52,7 +53,11 @@ public final class GetCommand implements Callable<Integer> {
     List<byte[]> keys = arguments.keys();
     List<byte[]> values;
     try (ErdaClient client = connection.connect()) {
-      values = client.getAll(keys);
+      // The error of one get is told as it is, and not as that of one of several.
+      values =
+          keys.size() == 1
+              ? Collections.singletonList(client.get(keys.getFirst()))
+              : client.getAll(keys);
     }
     boolean ends =
         zero

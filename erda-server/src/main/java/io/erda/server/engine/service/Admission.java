@@ -10,6 +10,7 @@ import io.erda.rdma.Device;
 import io.erda.rdma.MemoryRegion;
 import io.erda.server.engine.events.ServiceListener;
 import io.erda.server.engine.store.StoreEngine;
+import io.erda.server.engine.store.StoreFailures;
 import java.lang.foreign.MemorySegment;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -20,6 +21,7 @@ final class Admission {
   private static final String[] REASONS = reasons();
 
   private final StoreEngine engine;
+  private final StoreFailures failures;
   private final ServiceOptions options;
   private final Ports ports;
   private final ClientConnections connections;
@@ -46,6 +48,7 @@ final class Admission {
    */
   Admission(
       StoreEngine engine,
+      StoreFailures failures,
       ServiceOptions options,
       Ports ports,
       ClientConnections connections,
@@ -56,6 +59,7 @@ final class Admission {
       Consumer<Connection> admitted,
       BooleanSupplier crowded) {
     this.engine = engine;
+    this.failures = failures;
     this.options = options;
     this.ports = ports;
     this.connections = connections;
@@ -112,6 +116,14 @@ final class Admission {
       refuse(request, refusal);
       return;
     }
+    Long incarnation = failures.result(() -> engine.root().incarnation());
+    if (incarnation == null) {
+      refuse(
+          request,
+          new Handshake.Refusal(
+              Handshake.Refusal.STORE, "nothing can be read: " + failures.reason()));
+      return;
+    }
     MemoryRegion memory = memory(port.device);
     if (memory == null) {
       refuse(
@@ -122,7 +134,7 @@ final class Admission {
     }
     accepted++;
     int clientId = nextClientId++;
-    int connectionEpoch = (int) engine.root().incarnation();
+    int connectionEpoch = (int) (long) incarnation;
     Handshake.Welcome welcome =
         engine
             .welcome()

@@ -196,6 +196,7 @@ public final class ServerCore implements AutoCloseable {
     this.admission =
         new Admission(
             engine,
+            failures,
             options,
             ports,
             connections,
