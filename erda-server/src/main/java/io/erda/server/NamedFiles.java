@@ -86,7 +86,8 @@ final class NamedFiles extends ForwardingDirectory {
       return null;
     }
     if (same) {
-      return name + " was shortened: it has " + now.bytes() + " of " + opened.bytes() + " bytes";
+      return "%s was shortened while it was in use: it has %d of %d bytes"
+          .formatted(name, now.bytes(), opened.bytes());
     }
     return name + (now == null ? " is gone" : " is not the file that was opened");
   }

@@ -390,7 +390,7 @@ class MovedStoreTest {
     try (ErdaClient client = ErdaClient.connect(uris.get("tcp"))) {
       client.put(new byte[] {1}, new byte[] {1});
       Files.write(name.resolve(file), new byte[0]);
-      String told = file + " was shortened: it has 0 of ";
+      String told = file + " was shortened while it was in use: it has 0 of ";
       requireReadOnly(putUntilTold(client), told);
       requireAcknowledged(client);
       requireTold("the store is read-only now", told);
