@@ -22,10 +22,10 @@ final class NamedFiles extends ForwardingDirectory {
   private final OpenDirectory place;
 
   /**
-   * What each name led to when the store opened the file. A file may be longer now, and never
-   * shorter. The store adds a name to the map after it has given the name to the file, and removes
-   * it before it takes the name away. So a name in the map that leads to no file, or to another
-   * one, was changed by somebody else.
+   * This map has for each name the file that the store opened by it, and how long the file was
+   * then. No file of a store becomes shorter. The store adds a name to the map after it has given
+   * the name to the file, and removes it before it takes the name away. So a name in the map that
+   * leads to no file, or to another one, was changed by somebody else.
    */
   private final Map<String, OpenDirectory.Named> known = new ConcurrentHashMap<>();
 

@@ -247,7 +247,7 @@ final class MappedFile {
             directory.file(name), "cannot be mapped: it is 0 bytes long, at least 1 is needed");
       }
       try {
-        requireRoom(directory, name, is);
+        requireRoom(descriptor, directory, name, is);
         // The result is ignored: where the file system can't allocate space, the file got its space
         // when zeros were written at its creation.
         reserve(descriptor, directory.file(name), length);
@@ -261,16 +261,39 @@ final class MappedFile {
   }
 
   /**
-   * Checks that the missing space of a file is there before any of it is taken: somebody may have
-   * given the file a length that nothing can hold, and then it would take the space of all others.
+   * Checks that the file system has room for the holes of a file before any of them is filled. A
+   * file may have been given a length that nothing can hold, and would take all space.
    */
-  private static void requireRoom(OpenDirectory directory, String name, FileStatus file)
+  private static void requireRoom(
+      int descriptor, OpenDirectory directory, String name, FileStatus file)
       throws OutOfSpaceException {
-    long missing = file.bytes() - file.allocatedBytes();
-    if (missing > directory.usableBytes()) {
-      throw new OutOfSpaceException(
-          directory.file(name) + ": has holes of " + missing + " bytes", null, false);
+    long usable = directory.usableBytes();
+    // Compressed data takes less space than its length, and is no hole. Space that is allocated
+    // and was never written to may count as a hole.
+    if (file.bytes() - file.allocatedBytes() > usable) {
+      long holes = holes(descriptor, file.bytes());
+      if (holes > usable) {
+        throw new OutOfSpaceException(
+            directory.file(name) + ": has holes of " + holes + " bytes", null);
+      }
     }
+  }
+
+  /** Returns the length of all holes of a file; 0 where the file system can't tell. */
+  private static long holes(int descriptor, long length) {
+    long holes = 0;
+    long data = 0;
+    while (data < length) {
+      long hole = Libc.seekHole(descriptor, data);
+      if (hole < 0) {
+        return holes;
+      }
+      // There is no data behind the last hole.
+      data = Math.min(length, Libc.seekData(descriptor, hole));
+      data = data < 0 ? length : data;
+      holes += Math.max(0, data - hole);
+    }
+    return holes;
   }
 
   /** Maps a file whose space is allocated. */

@@ -174,6 +174,7 @@ public final class BlockingCalls {
   public boolean putIfAbsent(MemorySegment key, MemorySegment value) {
     Get get = freeGet();
     get.key(key);
+    // A get that needs no wait sets no deadline, and would leave that of an earlier one.
     get.stamped = false;
     run(get);
     if (get.length >= 0) {

@@ -40,8 +40,10 @@ public final class Libc {
   public static final int AT_REMOVEDIR = 0x200;
   public static final int AT_EMPTY_PATH = 0x1000;
   private static final int AT_SYMLINK_FOLLOW = 0x400;
+  private static final int SEEK_DATA = 3;
+  private static final int SEEK_HOLE = 4;
 
-  /** Type, mode, links, user, group, inode and size. */
+  /** Type, mode, links, user, group, inode, size and allocated blocks. */
   private static final int STATX_ASKED =
       0x001 | 0x002 | 0x004 | 0x008 | 0x010 | 0x100 | 0x200 | 0x400;
 
@@ -103,6 +105,7 @@ public final class Libc {
   private static final MemorySegment WRITE = find("write");
   private static final MemorySegment PWRITE = find("pwrite");
   private static final MemorySegment FALLOCATE = find("fallocate");
+  private static final MemorySegment LSEEK = find("lseek");
   private static final MemorySegment FSYNC = find("fsync");
   private static final MemorySegment SYNCFS = find("syncfs");
   private static final MemorySegment STATFS = find("statfs");
@@ -187,6 +190,18 @@ public final class Libc {
    */
   public static int fallocate(int descriptor, long offset, long length) {
     return call(FALLOCATE, descriptor, 0, offset, length, 0);
+  }
+
+  /** Returns where the next data begins, at {@code offset} or behind it. */
+  public static long seekData(int descriptor, long offset) {
+    return captured(LSEEK, descriptor, offset, SEEK_DATA, 0, 0);
+  }
+
+  /**
+   * Returns where the next hole begins, at {@code offset} or behind it; the length if none does.
+   */
+  public static long seekHole(int descriptor, long offset) {
+    return captured(LSEEK, descriptor, offset, SEEK_HOLE, 0, 0);
   }
 
   /** How many bytes it wrote. {@code bytes} is native memory. */
@@ -506,7 +521,7 @@ public final class Libc {
     }
   }
 
-  /** Calls a function that returns a pointer. */
+  /** Calls a function that returns a pointer or an offset. */
   private static long captured(MemorySegment function, long a, long b, long c, long d, long e) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment state = arena.allocate(STATE);

@@ -292,7 +292,9 @@ final class TcpQueuePair implements QueuePair {
 
   /** Sends and receives as many bytes as the socket allows. */
   private void drive() {
-    // One check for all steps in the socket: it would take a tenth of a get if each made its own.
+    // One check is made for all steps in the socket. With one in each step the checks took 7% of
+    // the
+    // time of a client that has 16 gets under way.
     StackRoom.require(StackRoom.OF_CHANNEL);
     if (phase == Phase.CONNECTING) {
       connect();
