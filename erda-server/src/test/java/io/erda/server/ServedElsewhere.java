@@ -241,6 +241,17 @@ final class ServedElsewhere implements AutoCloseable {
     child.destroyForcibly().waitFor();
   }
 
+  /** Returns when the output has these words. The log is written behind what it tells of. */
+  void awaitOutput(String words) {
+    long untilNs = System.nanoTime() + 20_000_000_000L;
+    while (!output().contains(words)) {
+      if (System.nanoTime() - untilNs > 0) {
+        throw new AssertionError("not told: " + words + "\n" + output());
+      }
+      Thread.onSpinWait();
+    }
+  }
+
   /** The output of the child up to now. */
   String output() {
     try {

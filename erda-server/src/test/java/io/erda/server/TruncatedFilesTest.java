@@ -192,7 +192,7 @@ class TruncatedFilesTest {
               .anyMatch(name -> name.startsWith("store.readonly.reason=") && name.contains("4096")),
           () -> other.stats().toString());
       assertTrue(server.isServing(), server::output);
-      assertTrue(server.output().contains("read-only: "), server::output);
+      server.awaitOutput("read-only: ");
     }
   }
 
