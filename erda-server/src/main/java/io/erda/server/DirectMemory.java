@@ -3,13 +3,11 @@ package io.erda.server;
 import com.sun.management.HotSpotDiagnosticMXBean;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.LongSupplier;
 
 /**
  * The memory of this JVM outside of its heap and of mapped files. Each client of a server takes
- * some of it. Where it is used up, whatever needs more fails with an {@code OutOfMemoryError}. One
- * thread; any thread may ask for the {@link #bytes}.
+ * some of it. Where it is used up, whatever needs more fails with an {@code OutOfMemoryError}. Any
+ * thread.
  */
 final class DirectMemory {
   /**
@@ -21,28 +19,11 @@ final class DirectMemory {
 
   private static final long RESERVED_BYTES_MAX = 32 << 20;
 
-  /** The least time between two collections; it doubles with each that was in vain. */
-  private static final long COLLECT_NS_MIN = 1_000_000_000;
-
-  private static final long COLLECT_NS_MAX = 64_000_000_000L;
-
-  /** How long the cleaners may take behind a collection. */
-  private static final int FREED_WITHIN_MS = 10;
-
   private static final BufferPoolMXBean POOL = pool();
 
-  private final LongSupplier nanoTime;
-  private final long admittedBytesMax = admittedBytesMax();
-  private long collectedNs;
-  private long collectNs = COLLECT_NS_MIN;
+  private static final long ADMITTED_BYTES_MAX = admittedBytesMax();
 
-  /**
-   * @param nanoTime a monotonic clock
-   */
-  DirectMemory(LongSupplier nanoTime) {
-    this.nanoTime = nanoTime;
-    collectedNs = nanoTime.getAsLong() - COLLECT_NS_MIN;
-  }
+  private DirectMemory() {}
 
   private static BufferPoolMXBean pool() {
     for (BufferPoolMXBean each : ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class)) {
@@ -87,31 +68,9 @@ final class DirectMemory {
     return POOL == null ? 0 : POOL.getMemoryUsed();
   }
 
-  /**
-   * Whether only the reserved memory is left. The memory of clients that have left is found by the
-   * garbage collector, so this asks for a collection now and then while memory is scarce, and waits
-   * some milliseconds for it.
-   */
-  boolean isScarce() {
-    if (!isUsedUp()) {
-      return false;
-    }
-    long nowNs = nanoTime.getAsLong();
-    if (nowNs - collectedNs < collectNs) {
-      return true;
-    }
-    System.gc();
-    for (int i = 0; i < FREED_WITHIN_MS && isUsedUp(); i++) {
-      LockSupport.parkNanos(1_000_000);
-    }
-    collectedNs = nanoTime.getAsLong();
-    boolean vain = isUsedUp();
-    collectNs = vain ? Math.min(2 * collectNs, COLLECT_NS_MAX) : COLLECT_NS_MIN;
-    return vain;
-  }
-
-  private boolean isUsedUp() {
-    return bytes() > admittedBytesMax;
+  /** Whether only the reserved memory is left. */
+  static boolean isUsedUp() {
+    return bytes() > ADMITTED_BYTES_MAX;
   }
 
   private static long admittedBytesMax() {

@@ -154,7 +154,7 @@ public final class ErdaServer implements AutoCloseable {
               ports,
               List.of(),
               turn == null ? Turn.NONE : turn,
-              new DirectMemory(System::nanoTime),
+              new ClientMemory(System::nanoTime),
               log,
               failures,
               System::nanoTime,

@@ -52,7 +52,7 @@ final class ServerAssembly {
    * @param abandoned devices on which the store is not served, where clients of earlier servers may
    *     live
    * @param turn the turns in which threads of the devices handle requests
-   * @param direct the memory that clients take; null when it is the application's, too
+   * @param memory the memory that clients take; null when it is the application's, too
    * @param log null: none
    * @param nanoTime the clock of cores
    * @param figures adds further figures to a core
@@ -64,7 +64,7 @@ final class ServerAssembly {
       List<BoundDevice> ports,
       List<Device> abandoned,
       Turn turn,
-      DirectMemory direct,
+      ClientMemory memory,
       ServerLog log,
       Failures failures,
       LongSupplier nanoTime,
@@ -74,7 +74,7 @@ final class ServerAssembly {
     this.ports = List.copyOf(ports);
     this.abandoned = List.copyOf(abandoned);
     this.turn = turn;
-    this.crowded = direct == null ? () -> false : direct::isScarce;
+    this.crowded = memory == null ? () -> false : memory::isScarce;
     this.log = log;
     this.news = new ReadOnlyNews(log);
     this.failures = failures;

@@ -191,7 +191,7 @@ public final class Connections {
       install(next, listener);
       return work + 1;
     }
-    if (next.failed()) {
+    if (next.failed() || next.isLost()) {
       onConnectFailed(next, listener);
       return work + 1;
     }
@@ -246,7 +246,8 @@ public final class Connections {
     if (failed.insteadOf != null) {
       return failed.insteadOf;
     }
-    // A session that became ready and broke in the same poll has a reason(), but no failure().
+    // A session that became ready and broke, or was lost, in the same poll has a reason(), but no
+    // failure().
     return failed.failure() != null
         ? withWayToRead(failed)
         : new ErdaException.Unavailable(

@@ -163,6 +163,11 @@ public final class Session implements CompletionHandler {
     return state.isOver();
   }
 
+  /** Whether the server left after the connection was ready, so that only READs may go on. */
+  boolean isLost() {
+    return state.isLost();
+  }
+
   boolean waitable() {
     return state.isWaitable();
   }

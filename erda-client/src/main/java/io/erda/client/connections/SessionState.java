@@ -72,8 +72,12 @@ final class SessionState {
     return phase == READY || phase == MAPPING;
   }
 
+  boolean isLost() {
+    return phase == LOST;
+  }
+
   boolean isLostAndReadable() {
-    return phase == LOST && readsOutlive;
+    return isLost() && readsOutlive;
   }
 
   boolean isLeaving() {

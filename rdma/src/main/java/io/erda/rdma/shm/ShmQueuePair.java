@@ -44,7 +44,10 @@ public final class ShmQueuePair extends RingQueuePair {
   private final QueueFile file;
 
   private final String peer;
-  private ShmSocket socket;
+
+  /** Null while there is none. A test ends it. */
+  ShmSocket socket;
+
   private ShmRegistryView view;
   private int connectFailure;
 
@@ -296,6 +299,13 @@ public final class ShmQueuePair extends RingQueuePair {
   @Override
   protected boolean openRegistry(long registryId) {
     reachFailure = Status.UNREACHABLE;
+    if (socket == null) {
+      // The server has accepted the queue file, and sees that the socket ended. Another attempt
+      // needs another file.
+      reachFailure = Status.TURNED_AWAY;
+      failure = "its socket failed when it had just been accepted";
+      return false;
+    }
     try {
       view = ShmRegistryView.open(directory, registryId, server, file.arena(), new ReadAhead());
     } catch (AccessDeniedException e) {

@@ -56,6 +56,20 @@ final class ShmDeviceTest extends DeviceContract {
     return true;
   }
 
+  /**
+   * Found by a tester, who made reads of sockets fail: {@code connect} threw a
+   * NullPointerException.
+   */
+  @Test
+  void aClientWhoseSocketFailsWhenItIsAcceptedIsTurnedAway() throws IOException {
+    requester = client.connect(fixture.address(), NOTHING, Duration.ofSeconds(20));
+    responder = nextRequest().accept(NOTHING);
+    ((ShmQueuePair) requester).socket.channel().shutdownInput();
+    until(() -> atClient.has(Opcode.CONNECT));
+    assertEquals(Status.TURNED_AWAY, atClient.last().status());
+    assertEquals("its socket failed when it had just been accepted", requester.failure());
+  }
+
   @Test
   void oneServerToADirectory() {
     IOException e = assertThrows(IOException.class, this::serveAgain);
