@@ -13,8 +13,8 @@ import java.util.concurrent.ConcurrentHashMap;
 /**
  * The directory of a store, with the inode and the length of each of its files. Every file is
  * mapped, so the store itself does not notice when a name is removed or given to another file, nor
- * when a file is shortened behind what the store uses next; but the next opening does not find
- * later changes, or finds a store that is damaged.
+ * when a file is shortened behind what the store uses next, or lengthened; but the next opening
+ * does not find later changes, or refuses the store.
  *
  * <p>Only the store's thread uses the directory. One other thread may call {@link #lost}.
  */
@@ -23,9 +23,9 @@ final class NamedFiles extends ForwardingDirectory {
 
   /**
    * This map has for each name the file that the store opened by it, and how long the file was
-   * then. No file of a store becomes shorter. The store adds a name to the map after it has given
-   * the name to the file, and removes it before it takes the name away. So a name in the map that
-   * leads to no file, or to another one, was changed by somebody else.
+   * then. Only {@link #lengthen} changes the length of a file of a store. The store adds a name to
+   * the map after it has given the name to the file, and removes it before it takes the name away.
+   * So a name in the map that leads to no file, or to another one, was changed by somebody else.
    */
   private final Map<String, OpenDirectory.Named> known = new ConcurrentHashMap<>();
 
@@ -82,8 +82,12 @@ final class NamedFiles extends ForwardingDirectory {
       return null;
     }
     boolean same = now != null && now.inode() == opened.inode();
-    if (same && now.bytes() >= opened.bytes() || !opened.equals(known.get(name))) {
+    if (same && now.bytes() == opened.bytes() || !opened.equals(known.get(name))) {
       return null;
+    }
+    if (same && now.bytes() > opened.bytes()) {
+      return "%1$s was lengthened while it was in use: it has %2$d bytes, not %3$d; no byte behind that is the store's, and 'truncate -s %3$d' makes it what it was"
+          .formatted(name, now.bytes(), opened.bytes());
     }
     if (same) {
       return "%s was shortened while it was in use: it has %d of %d bytes"

@@ -21,10 +21,13 @@ import io.erda.server.StoreVerifier;
 import io.erda.server.VerifyReport;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -391,6 +394,24 @@ class MovedStoreTest {
       client.put(new byte[] {1}, new byte[] {1});
       Files.write(name.resolve(file), new byte[0]);
       String told = file + " was shortened while it was in use: it has 0 of ";
+      requireReadOnly(putUntilTold(client), told);
+      requireAcknowledged(client);
+      requireTold("the store is read-only now", told);
+    }
+  }
+
+  /** Found by a stranger: only the next start told of it, and refused the store. */
+  @Test
+  void aServerOneOfWhoseFilesIsLengthenedTakesNoMorePuts() throws Exception {
+    serve();
+    try (ErdaClient client = ErdaClient.connect(uris.get("tcp"))) {
+      client.put(new byte[] {1}, new byte[] {1});
+      Path region = name.resolve("region-0-1");
+      long length = Files.size(region);
+      try (FileChannel file = FileChannel.open(region, StandardOpenOption.WRITE)) {
+        file.write(ByteBuffer.allocate(1), length);
+      }
+      String told = "region-0-1 was lengthened while it was in use: it has ";
       requireReadOnly(putUntilTold(client), told);
       requireAcknowledged(client);
       requireTold("the store is read-only now", told);

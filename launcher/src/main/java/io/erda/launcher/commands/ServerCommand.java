@@ -283,8 +283,12 @@ public final class ServerCommand implements Callable<Integer> {
     ServerEnd end = new ServerEnd(notices, spec.commandLine().getErr());
     // Comes first, so that a signal during the start also ends the server cleanly.
     end.onSignal();
-    EndingSignals.tell(name -> log.log(System.Logger.Level.INFO, "is told to end by " + name));
-    ErdaServer server = startOrTell(end, out);
+    ErdaServer server =
+        end.starting(() -> {
+          EndingSignals.tell(
+              name -> log.log(System.Logger.Level.INFO, "is told to end by " + name));
+          return start(end, out);
+        });
     String uris = String.join(" and ", server.uris());
     String promise = server.promise().name().toLowerCase(Locale.ROOT);
     out.println(OneLine.of("serving %s at %s (promise: %s)".formatted(data, uris, promise)));
@@ -298,32 +302,23 @@ public final class ServerCommand implements Callable<Integer> {
     return failure == null ? 0 : 1;
   }
 
-  /** Starts the server; the caller ends it. Reports a failure. */
-  private ErdaServer startOrTell(ServerEnd end, PrintWriter out) {
-    ErdaServer server = null;
-    try {
-      process.apply();
-      StoreOwner.require(data, process.user());
-      if (child) {
-        out.println("opening " + OneLine.of(data.toString()));
-        out.flush();
-        end.withStandardInput();
-      }
-      ServerOptions options = options();
-      // Before the store is opened, because an address that can't be taken must prevent the start.
-      MetricsEndpoint endpoint = metrics == null ? null : takeMetricsAddress(metrics);
-      ErdaServer starting = start(options.withLog(log), endpoint);
-      if (jmx) {
-        registerBean(starting);
-      }
-      server = starting;
-      end.started(server);
-      return server;
-    } finally {
-      if (server == null) {
-        end.failedToStart();
-      }
+  /** Starts the server; the caller ends it. */
+  private ErdaServer start(ServerEnd end, PrintWriter out) {
+    process.apply();
+    StoreOwner.require(data, process.user());
+    if (child) {
+      out.println("opening " + OneLine.of(data.toString()));
+      out.flush();
+      end.withStandardInput();
     }
+    ServerOptions options = options();
+    // Before the store is opened, because an address that can't be taken must prevent the start.
+    MetricsEndpoint endpoint = metrics == null ? null : takeMetricsAddress(metrics);
+    ErdaServer server = start(options.withLog(log), endpoint);
+    if (jmx) {
+      registerBean(server);
+    }
+    return server;
   }
 
   private void registerBean(ErdaServer server) {

@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 import jdk.jfr.FlightRecorder;
 
 /** Ends the process of a server, even while the server starts. */
@@ -41,14 +42,18 @@ final class ServerEnd {
     this.err = err;
   }
 
-  /** Notes that the server has started; from now on it can be ended. */
-  void started(ErdaServer server) {
-    started.complete(server);
-  }
-
-  /** Notes that no server will start. */
-  void failedToStart() {
-    started.complete(null);
+  /**
+   * Starts the server. From the return on it can be ended; when the start fails, whatever the
+   * reason, the process need not wait for a server before it ends.
+   */
+  ErdaServer starting(Supplier<ErdaServer> start) {
+    ErdaServer server = null;
+    try {
+      server = start.get();
+      return server;
+    } finally {
+      started.complete(server);
+    }
   }
 
   /** Returns true once, to the thread that must then report why the server failed. */

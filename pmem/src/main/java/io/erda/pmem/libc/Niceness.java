@@ -21,14 +21,21 @@ public final class Niceness {
    * @throws Exception the exception of the work
    */
   public static <T> T callAside(Callable<T> work) throws Exception {
-    FutureTask<T> task = new FutureTask<>(work);
-    Thread thread =
-        new Thread(
-            () -> {
-              ofThisThread();
-              task.run();
-            },
-            Thread.currentThread().getName());
+    return callAside(Niceness::ofThisThread, work);
+  }
+
+  /**
+   * As {@link #callAside(Callable)}.
+   *
+   * @param first is done in the thread before the work; an error of it is thrown here, too
+   */
+  static <T> T callAside(Runnable first, Callable<T> work) throws Exception {
+    FutureTask<T> task =
+        new FutureTask<>(() -> {
+          first.run();
+          return work.call();
+        });
+    Thread thread = new Thread(task, Thread.currentThread().getName());
     thread.start();
     try {
       return task.get();
