@@ -210,7 +210,7 @@ public final class ShmQueuePair extends RingQueuePair {
     if (socket != null) {
       drain();
     }
-    if (socket != null || connectFailure != Status.SUCCESS) {
+    if (socket != null || connectFailure != Status.SUCCESS || isAnswered()) {
       return connectFailure;
     }
     if (nanoTime.getAsLong() - nextAttempt < 0) {
@@ -233,6 +233,12 @@ public final class ShmQueuePair extends RingQueuePair {
       }
     }
     return connectFailure;
+  }
+
+  /** Whether the server has decided about the queue file. Another socket is of no use then. */
+  private boolean isAnswered() {
+    return (long) QueueLayout.WORD.getAcquire(queue, QueueLayout.RESPONDER_STATE_OFFSET)
+        != QueueLayout.PENDING;
   }
 
   /**

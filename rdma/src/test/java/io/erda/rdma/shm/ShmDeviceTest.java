@@ -31,6 +31,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
@@ -64,6 +65,8 @@ final class ShmDeviceTest extends DeviceContract {
   void aClientWhoseSocketFailsWhenItIsAcceptedIsTurnedAway() throws IOException {
     requester = client.connect(fixture.address(), NOTHING, Duration.ofSeconds(20));
     responder = nextRequest().accept(NOTHING);
+    // Longer than the pause before the client would take another socket.
+    LockSupport.parkNanos(50_000_000);
     ((ShmQueuePair) requester).socket.channel().shutdownInput();
     until(() -> atClient.has(Opcode.CONNECT));
     assertEquals(Status.TURNED_AWAY, atClient.last().status());
