@@ -65,9 +65,7 @@ final class ClientMemory {
     }
     vain = isUsedUp();
     collectNs = vain ? Math.min(2 * collectNs, COLLECT_NS_MAX) : COLLECT_NS_MIN;
-    nextCollectionNs =
-        nanoTime.getAsLong()
-            + (vain || DirectMemory.isUsedUp() ? collectNs : PAUSES_BETWEEN * tookNs);
+    nextCollectionNs = nanoTime.getAsLong() + (vain ? collectNs : PAUSES_BETWEEN * tookNs);
     return vain;
   }
 

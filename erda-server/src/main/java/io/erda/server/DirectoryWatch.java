@@ -115,7 +115,7 @@ final class DirectoryWatch implements AutoCloseable {
         : new Loss(
             "the files of the store were removed from "
                 + directory
-                + ", replaced or shortened: "
+                + ", replaced, shortened or lengthened: "
                 + lost
                 + "; "
                 + RESCUE,

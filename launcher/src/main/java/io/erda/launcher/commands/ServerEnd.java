@@ -26,7 +26,7 @@ final class ServerEnd {
    * Stands for a server that did not start: the thread that started it sets the exit code, and
    * reports why it failed.
    */
-  private static final int NOT_STARTED = -1;
+  static final int NOT_STARTED = -1;
 
   private final ServiceNotices notices;
   private final PrintWriter err;
@@ -94,7 +94,8 @@ final class ServerEnd {
                 "end-server"));
   }
 
-  private int endProcess() throws InterruptedException {
+  /** Ends the server, if it has started. Returns the exit code, or {@link #NOT_STARTED}. */
+  int endProcess() throws InterruptedException {
     ErdaServer server;
     try {
       server = started.get(STARTING_S_MAX, TimeUnit.SECONDS);
