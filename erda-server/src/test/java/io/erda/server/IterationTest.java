@@ -18,6 +18,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -70,6 +72,9 @@ class IterationTest {
 
   private volatile Throwable failed;
 
+  /** Reached zero when the thread that deletes has connected, which needs a server. */
+  private final CountDownLatch connected = new CountDownLatch(1);
+
   private static byte[] staying(int i) {
     return ("stays " + i).getBytes(UTF_8);
   }
@@ -108,6 +113,7 @@ class IterationTest {
     Random random = new Random(SEED);
     int deleted = 0;
     try (ErdaClient erda = ErdaClient.connect(uri)) {
+      connected.countDown();
       while (!over) {
         try {
           erda.put(
@@ -278,6 +284,7 @@ class IterationTest {
       }
       assertEquals(1 << 15, erda.stats().get("table.buckets"));
       deleting.start();
+      assertTrue(connected.await(30, TimeUnit.SECONDS), "no client of the thread that deletes");
       Iteration iterating = iteration.apply(uri);
       try {
         int stayed = 0;
