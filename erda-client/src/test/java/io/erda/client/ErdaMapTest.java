@@ -56,6 +56,9 @@ class ErdaMapTest {
     /** Whether reads fail, as when the server is gone. */
     boolean unavailable;
 
+    /** As {@link #unavailable}, for values only: the keys are known already. */
+    boolean unavailableValues;
+
     private void requireAvailable() {
       if (unavailable) {
         throw new ErdaException.Unavailable("gone");
@@ -73,7 +76,9 @@ class ErdaMapTest {
 
     @Override
     public synchronized byte[] get(byte[] key) {
-      requireAvailable();
+      if (unavailable || unavailableValues) {
+        throw new ErdaException.Unavailable("gone");
+      }
       gets++;
       byte[] now = entries.get(text(key));
       return now == null ? null : now.clone();
@@ -82,7 +87,17 @@ class ErdaMapTest {
     @Override
     public List<byte[]> getAll(List<byte[]> keys) {
       List<byte[]> values = new ArrayList<>();
-      keys.forEach(key -> values.add(get(key)));
+      ErdaException[] errors = new ErdaException[keys.size()];
+      for (byte[] key : keys) {
+        try {
+          values.add(get(key));
+        } catch (ErdaException e) {
+          errors[values.size()] = e;
+          values.add(null);
+        }
+      }
+      BatchException.throwIfAny(
+          (int) Arrays.stream(errors).filter(each -> each != null).count(), errors);
       return values;
     }
 
@@ -217,6 +232,25 @@ class ErdaMapTest {
         assertEquals(expected.isEmpty(), map.isEmpty(), at);
       }
     }
+  }
+
+  /** Values are fetched in batches, which whoever iterates does not know of. */
+  @Test
+  void anIterationThrowsTheExceptionOfAnOperationAndGoesOn() {
+    for (int i = 0; i < 10; i++) {
+      map.set("k" + i, i);
+    }
+    List<String> seen = new ArrayList<>();
+    Iterator<Map.Entry<String, Integer>> entries = map.entrySet().iterator();
+    for (int i = 0; i < 4; i++) {
+      seen.add(entries.next().getKey());
+    }
+    store.unavailableValues = true;
+    Executable rest = () -> entries.forEachRemaining(each -> seen.add(each.getKey()));
+    assertThrows(ErdaException.Unavailable.class, rest);
+    store.unavailableValues = false;
+    entries.forEachRemaining(each -> seen.add(each.getKey()));
+    assertEquals(List.copyOf(map.keySet()), seen);
   }
 
   /**

@@ -7,11 +7,12 @@ import java.util.function.Supplier;
 
 /**
  * Checks now and then that the directory of an open store still has the name under which it was
- * opened, that its files still have their names, and that its file system was not shut down. The
- * store itself goes on without the names, because its files are mapped and found through the open
- * directory. But a later opening by the name finds another store or none, and misses the changes
- * since then. Of a file system that was shut down the store learns when it stores next; where the
- * connections of its clients fail first, nothing is stored any more.
+ * opened, that no other server has opened the store, that its files still have their names, and
+ * that its file system was not shut down. The store itself goes on without the names, because its
+ * files are mapped and found through the open directory. But a later opening by the name finds
+ * another store or none, and misses the changes since then. Of a file system that was shut down the
+ * store learns when it stores next; where the connections of its clients fail first, nothing is
+ * stored any more.
  *
  * <p>It uses a separate thread, because a path may lead to a network or a disk that does not
  * answer: then nothing else waits for long. Close it before the directory.
@@ -31,6 +32,7 @@ final class DirectoryWatch implements AutoCloseable {
 
   private final OpenDirectory directory;
   private final NamedFiles files;
+  private final OtherOpening other;
   private final Supplier<String> failure;
   private final Runnable wakeup;
   private final Thread thread;
@@ -47,6 +49,7 @@ final class DirectoryWatch implements AutoCloseable {
    *
    * @param directory where the store is open; borrowed
    * @param files its files; borrowed
+   * @param other tells whether another server has opened the store
    * @param failure says in words how the file system fails now; null when it does not
    * @param wakeup called once, when {@link #loss} becomes non-null; wakes the thread that calls
    *     that method
@@ -55,11 +58,13 @@ final class DirectoryWatch implements AutoCloseable {
   DirectoryWatch(
       OpenDirectory directory,
       NamedFiles files,
+      OtherOpening other,
       Supplier<String> failure,
       Runnable wakeup,
       Failures failures) {
     this.directory = directory;
     this.files = files;
+    this.other = other;
     this.failure = failure;
     this.wakeup = wakeup;
     this.thread = SideThreads.start(this::watch, "erda-directory", failures);
@@ -108,6 +113,10 @@ final class DirectoryWatch implements AutoCloseable {
     OpenDirectory.Stray stray = directory.strayed();
     if (stray != null) {
       return new Loss(stray.named() + "; " + fate(stray), false);
+    }
+    String opened = other.found();
+    if (opened != null) {
+      return new Loss(opened, false);
     }
     String lost = all ? files.lost() : files.lost(FILES_AT_ONCE);
     return lost == null

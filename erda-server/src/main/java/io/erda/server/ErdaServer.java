@@ -123,7 +123,8 @@ public final class ErdaServer implements AutoCloseable {
       Path data, OpenedStore store, List<Device> others, ServerOptions options) {
     Failures failures = new Failures();
     // The threads of other devices take turns with the server's; over shared memory it is alone.
-    StepTurn turn = options.listening().isEmpty() || options.timed() ? null : new StepTurn();
+    StepTurn turn =
+        options.listening().isEmpty() || options.timed() ? null : new StepTurn(System::nanoTime);
     ServerLog log = null;
     ServerAssembly assembly = null;
     try {

@@ -83,7 +83,7 @@ public final class ErdaStore implements AutoCloseable {
       Listener listener = device.listen(ADDRESS);
       assembly = assembly(store, device, listener, options, System::nanoTime, new Failures());
       StoreService served = assembly.serve(store);
-      SharedSteps steps = new SharedSteps(served.core(), device::wakeup);
+      SharedSteps steps = new SharedSteps(served.core(), device::wakeup, System::nanoTime);
       ServerThread server = ServerThread.start(assembly, served, steps, network::fail, true);
       device.onRing(steps::help);
       boolean publishesNow = device.isPlain() && !store.engine().waitsForDevice();

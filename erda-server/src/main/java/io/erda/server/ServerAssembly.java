@@ -29,6 +29,7 @@ final class ServerAssembly {
   final ServerOptions options;
   final ServedDevices devices;
   final DirectoryWatch watch;
+  final OtherOpening other;
 
   /** Null when the server has no log. */
   final ServerLog log;
@@ -81,10 +82,12 @@ final class ServerAssembly {
     this.nanoTime = nanoTime;
     this.startedNs = nanoTime.getAsLong();
     this.figures = figures;
+    this.other = new OtherOpening(store.place());
     this.watch =
         new DirectoryWatch(
             store.place(),
             store.files(),
+            other,
             () -> store.place().failure(StoreFiles.SUPERBLOCK),
             devices::wakeup,
             failures);
@@ -100,6 +103,7 @@ final class ServerAssembly {
     FileThreads files = null;
     SyncThreads syncs = null;
     boolean done = false;
+    other.begins(store.engine());
     try {
       files = new FileThreads(store.engine().log().geometry().heads(), failures);
       syncs = store.engine().waitsForDevice() ? new SyncThreads(devices::wakeup, failures) : null;

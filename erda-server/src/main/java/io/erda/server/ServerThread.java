@@ -214,10 +214,12 @@ final class ServerThread implements AutoCloseable {
 
   /**
    * Prevents the record of a clean stop when a file lost its name: the record would apply to the
-   * file that has the name now.
+   * file that has the name now. When another server has opened the store, nothing is stored at all.
    */
   private void vouchForNoOther() {
-    if (served.store().files().lost() != null) {
+    if (assembly.other.found() != null) {
+      served.store().engine().abandon();
+    } else if (served.store().files().lost() != null) {
       served.store().engine().leaveNoRecord();
     }
   }

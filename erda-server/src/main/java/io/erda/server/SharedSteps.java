@@ -4,6 +4,7 @@ import io.erda.client.connections.LocalPublisher;
 import io.erda.server.engine.service.LocalLine;
 import io.erda.server.engine.service.ServerCore;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 
 /**
  * The steps of a server in the JVM of its clients, and the puts that the threads of these clients
@@ -63,8 +64,8 @@ final class SharedSteps extends TurnSteps implements LocalPublisher {
   /**
    * @param wakeup wakes the server's thread
    */
-  SharedSteps(ServerCore core, Runnable wakeup) {
-    super(core, new StepTurn());
+  SharedSteps(ServerCore core, Runnable wakeup, LongSupplier nanoTime) {
+    super(core, new StepTurn(nanoTime));
     this.wakeup = wakeup;
     // As in the constructor of StepTurn: the JVM resolves the field for each class.
     turn.failure = null;
@@ -83,8 +84,7 @@ final class SharedSteps extends TurnSteps implements LocalPublisher {
     }
     boolean more;
     try {
-      turn.awaitSharers();
-      more = takeSteps();
+      more = turn.awaitSharersOfCaller() ? takeSteps() : leaveTurn();
     } catch (Throwable e) {
       turn.failure = e;
       more = true;
@@ -96,6 +96,15 @@ final class SharedSteps extends TurnSteps implements LocalPublisher {
         // If no step is taken now, the server's thread takes one by itself after at most a second.
       }
     }
+  }
+
+  /**
+   * Ends a turn in which a sharer has stayed. The server's thread waits for it, and takes the steps
+   * that were asked for meanwhile.
+   */
+  private boolean leaveTurn() {
+    turn.release();
+    return true;
   }
 
   /**
@@ -227,16 +236,12 @@ final class SharedSteps extends TurnSteps implements LocalPublisher {
       int outcome = FAILED;
       boolean more = false;
       try {
-        turn.awaitSharers();
-        outcome = core.localPuts().publish(line, object);
-        if (!isSharer && core.localPuts().commits(line)) {
-          turn.add(this);
-          isSharer = true;
-        }
-        boolean steps = ++calls >= (core.hasMore() ? CALLS_PER_STEP_OF_MUCH : CALLS_PER_STEP);
-        if (steps || !turn.asked.compareAndSet(1, 0)) {
-          calls = 0;
-          more = takeSteps();
+        if (turn.awaitSharersOfCaller()) {
+          outcome = core.localPuts().publish(line, object);
+          more = endPut();
+        } else {
+          outcome = LATER;
+          more = leaveTurn();
         }
       } catch (Throwable e) {
         // The outcome of the put is valid even if a step after it failed.
@@ -251,6 +256,20 @@ final class SharedSteps extends TurnSteps implements LocalPublisher {
         }
       }
       return outcome;
+    }
+
+    /** Ends the turn in which a put was published. Returns whether the server's thread has work. */
+    private boolean endPut() {
+      if (!isSharer && core.localPuts().commits(line)) {
+        turn.add(this);
+        isSharer = true;
+      }
+      boolean steps = ++calls >= (core.hasMore() ? CALLS_PER_STEP_OF_MUCH : CALLS_PER_STEP);
+      if (steps || !turn.asked.compareAndSet(1, 0)) {
+        calls = 0;
+        return takeSteps();
+      }
+      return false;
     }
 
     /**

@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 
 /**
  * The turn in which one thread at a time takes steps of a server.
@@ -38,6 +39,12 @@ final class StepTurn implements Turn {
   private static final int SPINS = 100;
 
   private static final long PAUSE_NS = 20_000;
+
+  /**
+   * How long a thread of the application waits for a sharer that was stopped in the turn, such as
+   * by a debugger. The server's thread waits for as long as that takes.
+   */
+  private static final long CALLERS_WAIT_NS = 1_000_000_000;
 
   /** How many turns pass before those are forgotten who do not enter any more. */
   private static final int TURNS_PER_LOOK = 256;
@@ -138,9 +145,11 @@ final class StepTurn implements Turn {
   /** All sharers. In a turn another array may take the place of this one. */
   private volatile Sharer[] sharers = NOBODY;
 
+  private final LongSupplier nanoTime;
   private int turnsToLook;
 
-  StepTurn() {
+  StepTurn(LongSupplier nanoTime) {
+    this.nanoTime = nanoTime;
     // The JVM resolves a field at the first store, which needs room on the stack; so the first
     // stores are made here.
     this.failure = null;
@@ -184,7 +193,24 @@ final class StepTurn implements Turn {
    * calling thread has just got the turn. Throws the error of a sharer that failed.
    */
   void awaitSharers() {
-    awaitMarks();
+    awaitMarks(Long.MAX_VALUE);
+    takeNotes();
+  }
+
+  /**
+   * As {@link #awaitSharers}, for a thread of the application, whose calls end within their
+   * time-out. Returns false if a sharer stays in the turn: nothing was done then, and the caller
+   * gives the turn back to the server's thread.
+   */
+  boolean awaitSharersOfCaller() {
+    if (!awaitMarks(CALLERS_WAIT_NS)) {
+      return false;
+    }
+    takeNotes();
+    return true;
+  }
+
+  private void takeNotes() {
     rethrow(sharersFailure);
     Sharer[] all = sharers;
     for (Sharer each : all) {
@@ -205,16 +231,29 @@ final class StepTurn implements Turn {
    * <p>A virtual thread does not park: it would give up its carrier while it has the turn, and get
    * none again while the application's other virtual threads compute. It does not wait long: a
    * sharer makes no call that blocks.
+   *
+   * @param waitNs how long it waits at most
+   * @return whether no sharer is in the turn
    */
-  private void awaitMarks() {
+  private boolean awaitMarks(long waitNs) {
     for (Sharer each : sharers) {
-      if (each.mark == Sharer.IN) {
-        boolean parks = !Thread.currentThread().isVirtual();
-        for (int tries = 0; each.mark == Sharer.IN; tries++) {
-          pause(parks ? tries : 0);
-        }
+      if (each.mark == Sharer.IN && !awaitOut(each, waitNs)) {
+        return false;
       }
     }
+    return true;
+  }
+
+  private boolean awaitOut(Sharer sharer, long waitNs) {
+    boolean parks = !Thread.currentThread().isVirtual();
+    long begunNs = nanoTime.getAsLong();
+    for (int tries = 0; sharer.mark == Sharer.IN; tries++) {
+      if (nanoTime.getAsLong() - begunNs > waitNs) {
+        return false;
+      }
+      pause(parks ? tries : 0);
+    }
+    return true;
   }
 
   private void forgetThoseGone(Sharer[] all) {
@@ -259,7 +298,7 @@ final class StepTurn implements Turn {
    */
   void end() {
     if (failure != null) {
-      awaitMarks();
+      awaitMarks(Long.MAX_VALUE);
       rethrow(failure);
     }
     take();

@@ -96,6 +96,56 @@ class CallersStepsTest {
     assertEquals(List.of(), StoreVerifier.verify(data).findings());
   }
 
+  /** A thread that stays in the turn, as one does that a debugger has stopped in its commit. */
+  private static final class Staying extends StepTurn.Sharer {
+    @Override
+    void takeNote() {}
+
+    @Override
+    boolean isGone() {
+      return false;
+    }
+  }
+
+  /**
+   * One thread is stopped within a commit. The calls of the others end with their time-outs: the
+   * first one that wanted the turn alone waited for as long as the stop took.
+   */
+  @Test
+  void callsEndWhileAThreadIsStoppedWithinItsCommit() throws Exception {
+    EmbeddedRig rig = EmbeddedRig.open(data, SMALL, System::nanoTime, new Failures());
+    StepTurn turn = rig.steps().turn;
+    Staying stopped = new Staying();
+    turn.take();
+    turn.add(stopped);
+    turn.release();
+    try (ErdaClient erda =
+        ErdaClient.over(
+            rig.network().device(),
+            "erda",
+            ClientOptions.DEFAULT.withOperationTimeout(Duration.ofSeconds(2)),
+            System::nanoTime,
+            rig.steps())) {
+      erda.put(key(0, 0), value(0, 0, 1));
+      while (!stopped.enter(turn)) {
+        Thread.onSpinWait();
+      }
+      for (int i = 1; i < 3; i++) {
+        int key = i;
+        long begunNs = System.nanoTime();
+        // The key is new, so its put needs the turn alone.
+        assertThrows(
+            ErdaException.Unavailable.class, () -> erda.put(key(0, key), value(0, key, 1)));
+        assertTrue(System.nanoTime() - begunNs < 20_000_000_000L, "a call waits for the stopped");
+      }
+      stopped.leave();
+      erda.put(key(0, 3), value(0, 3, 1));
+      assertArrayEquals(value(0, 3, 1), erda.get(key(0, 3)));
+    }
+    rig.server().close();
+    assertNull(rig.server().await());
+  }
+
   /**
    * Threads put the same few keys, and commit by themselves. Nobody sees a thread's values in
    * another order than it put them, or one that was replaced before the read began, and in the end
@@ -254,7 +304,7 @@ class CallersStepsTest {
                 }
                 return System.nanoTime();
               });
-      SharedSteps steps = new SharedSteps(core, wakeups::incrementAndGet);
+      SharedSteps steps = new SharedSteps(core, wakeups::incrementAndGet, System::nanoTime);
       steps.doWork();
       fails.set(true);
       assertEquals(

@@ -87,7 +87,7 @@ class CommittersTest {
               CoreSurroundings.NONE,
               () -> nowNs += 1000);
       core.listen(device, device.listen("erda"));
-      steps = new SharedSteps(core, this::stepOfTheServersThread);
+      steps = new SharedSteps(core, this::stepOfTheServersThread, System::nanoTime);
       device.forwardWakeups(steps::help);
       device.onRing(steps::help);
       clients = new ArrayList<>();

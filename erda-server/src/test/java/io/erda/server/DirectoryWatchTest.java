@@ -43,7 +43,12 @@ class DirectoryWatchTest {
     try (NamedFiles files = new NamedFiles(directory, directory.opened());
         DirectoryWatch watch =
             new DirectoryWatch(
-                directory.opened(), files, failing, woken::countDown, new Failures())) {
+                directory.opened(),
+                files,
+                new OtherOpening(directory.opened()),
+                failing,
+                woken::countDown,
+                new Failures())) {
       assertTrue(failing.checks.await(1, TimeUnit.MINUTES));
       assertNull(watch.loss());
       failing.always = true;
@@ -63,6 +68,7 @@ class DirectoryWatchTest {
           new DirectoryWatch(
               directory.opened(),
               files,
+              new OtherOpening(directory.opened()),
               () -> {
                 begun.countDown();
                 Threads.await(answer);

@@ -26,7 +26,7 @@ record EmbeddedRig(
     ServerAssembly assembly =
         ErdaStore.assembly(store, device, device.listen("erda"), options, clock, failures);
     StoreService served = assembly.serve(store);
-    SharedSteps steps = new SharedSteps(served.core(), device::wakeup);
+    SharedSteps steps = new SharedSteps(served.core(), device::wakeup, System::nanoTime);
     ServerThread server = ServerThread.start(assembly, served, steps, network::fail, true);
     device.onRing(steps::help);
     return new EmbeddedRig(store, network, steps, server);

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class StepTurnTest {
-  private final StepTurn turn = new StepTurn();
+  private final StepTurn turn = new StepTurn(System::nanoTime);
 
   @Test
   void oneThreadAtATimeHasTheTurn() {
@@ -111,6 +111,21 @@ class StepTurnTest {
     assertFalse(one.enter(turn), "a thread has the turn alone");
     turn.release();
     assertTrue(one.enter(turn));
+  }
+
+  @Test
+  void aThreadOfTheApplicationDoesNotWaitForOneThatStays() throws Exception {
+    Counted stopped = sharer();
+    stopped.hasNews = true;
+    assertTrue(stopped.enter(turn));
+    assertEquals(0, turn.asked.getAndIncrement());
+    assertFalse(turn.awaitSharersOfCaller());
+    assertEquals(0, stopped.notes, "nothing is done beside it");
+    turn.release();
+    stopped.leave();
+    assertEquals(0, turn.asked.getAndIncrement());
+    assertTrue(turn.awaitSharersOfCaller());
+    assertEquals(1, stopped.notes);
   }
 
   @Test

@@ -25,7 +25,7 @@ class TurnStepsTest {
       ServerCore core =
           new ServerCore(
               store.engine(), ServerAssembly.serviceOptions(SmallStore.OPTIONS), System::nanoTime);
-      TurnSteps steps = new TurnSteps(core, new StepTurn());
+      TurnSteps steps = new TurnSteps(core, new StepTurn(System::nanoTime));
       ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
       for (int i = 0; i < 10; i++) {
         steps.doWork();

@@ -19,7 +19,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @Outcome(expect = Expect.FORBIDDEN, desc = "both were in the turn")
 @State
 public class SharedTurnStress {
-  private final StepTurn turn = new StepTurn();
+  private final StepTurn turn = new StepTurn(System::nanoTime);
   private final StepTurn.Sharer sharer =
       new StepTurn.Sharer() {
         @Override

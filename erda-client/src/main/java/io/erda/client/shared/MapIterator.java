@@ -131,10 +131,12 @@ public abstract class MapIterator<T> implements Iterator<T> {
         values = store.getAll(keys);
       } catch (BatchException e) {
         fetchedMax = 1;
-        if (keys.size() == 1 && e.errors().getFirst() instanceof ErdaException.Damaged) {
+        // Whoever iterates called for no batch.
+        ErdaException first = (ErdaException) e.getCause();
+        if (keys.size() == 1 && first instanceof ErdaException.Damaged) {
           wanted.removeFirst();
         }
-        throw e;
+        throw first;
       }
       wanted.subList(0, keys.size()).clear();
       fetched.clear();

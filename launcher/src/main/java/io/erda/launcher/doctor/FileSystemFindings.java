@@ -73,7 +73,10 @@ final class FileSystemFindings {
     if (type.equals("fuse") || type.startsWith("fuse.") || type.equals("fuseblk")) {
       return Finding.note(
           "file system",
-          is + " is a program's (FUSE): whether files can be mapped and made durable is up to it",
+          is
+              + " is a program's (FUSE): whether files can be mapped and made durable is up to it,"
+              + " and a mirror of another directory (bindfs) does not show that a server has its"
+              + " store open there",
           "a directory of ext4 or xfs");
     }
     if (COPY_ON_WRITE.contains(type)) {
