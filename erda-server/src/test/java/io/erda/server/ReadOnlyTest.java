@@ -278,7 +278,8 @@ class ReadOnlyTest {
       Map<String, Long> stats = figures.stats();
       assertTrue(stats.get("table.buckets") >= 1 << 13, stats::toString);
       assertTrue(restarts || stats.get("cleaner.cleanings") >= 1, stats::toString);
-      assertTrue(erda.statistics().mapRefreshes() > 5, () -> erda.statistics().toString());
+      // At least the table that it began with was replaced.
+      assertTrue(erda.statistics().mapRefreshes() > 0, () -> erda.statistics().toString());
     } finally {
       writer.over = true;
       writer.join();
