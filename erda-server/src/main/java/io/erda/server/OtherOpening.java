@@ -50,7 +50,7 @@ final class OtherOpening {
         return null;
       }
     } catch (IOException e) {
-      // Whether the file is there, and can be read, others look.
+      // The watch of the directory reports a file that is gone or can't be read.
       return null;
     }
     return incarnation.getLong(0) > own ? WORDS : null;

@@ -15,10 +15,14 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -44,11 +48,25 @@ class OtherOpeningTest {
     }
   }
 
+  /** A hash of each file of the store, and its length. */
+  private Map<Path, String> contents() throws IOException {
+    Map<Path, String> contents = new TreeMap<>();
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(data, Files::isRegularFile)) {
+      for (Path file : files) {
+        contents.put(file, Arrays.hashCode(Files.readAllBytes(file)) + " of " + Files.size(file));
+      }
+    }
+    return contents;
+  }
+
   @Test
   void theServerThatWasThereTakesNoMorePutsAndSaysWhyItEnds() throws Exception {
     ErdaServer server = ErdaServer.start(data, SmallStore.OPTIONS);
     try (ErdaClient client = ErdaClient.connect(server.uri())) {
-      client.put(KEY, KEY);
+      // Some leases end by that, so that a stop has something to store.
+      for (int i = 0; i < 5_000; i++) {
+        client.put(KEY, new byte[1_000]);
+      }
       anotherOpens();
       ErdaException.ReadOnly told =
           assertThrows(
@@ -61,7 +79,9 @@ class OtherOpeningTest {
       assertTrue(
           told.getMessage().contains("another server has opened the store"), told::getMessage);
     }
+    Map<Path, String> left = contents();
     server.close();
+    assertEquals(left, contents(), "it stores nothing beside the other server");
     Throwable ended = assertInstanceOf(ErdaException.ReadOnly.class, server.await());
     assertTrue(ended.getMessage().contains("another server has opened the store"));
     assertFalse(Files.exists(data.resolve("stopped")), "the other server may change the store");

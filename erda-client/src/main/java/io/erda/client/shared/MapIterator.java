@@ -131,7 +131,8 @@ public abstract class MapIterator<T> implements Iterator<T> {
         values = store.getAll(keys);
       } catch (BatchException e) {
         fetchedMax = 1;
-        // Whoever iterates called for no batch.
+        // The caller iterates over single entries, and does not know that their values are read in
+        // batches. So it gets the exception that reading one entry would have thrown.
         ErdaException first = (ErdaException) e.getCause();
         if (keys.size() == 1 && first instanceof ErdaException.Damaged) {
           wanted.removeFirst();
