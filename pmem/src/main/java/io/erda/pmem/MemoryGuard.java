@@ -140,8 +140,15 @@ public final class MemoryGuard {
     return fault;
   }
 
-  /** Rethrows other errors of the JDK, such as those of a selector's system calls. */
-  private int take(InternalError e) {
+  /**
+   * Notes the fault of an error that was caught around an access and its {@link #surface}. For a
+   * caller whose access is so short that a call of {@link #access} would count.
+   *
+   * @return {@link #FAULT}
+   * @throws InternalError when it is another error of the JDK, such as that of a selector's system
+   *     call
+   */
+  public int take(InternalError e) {
     if (!isFault(e)) {
       throw e;
     }

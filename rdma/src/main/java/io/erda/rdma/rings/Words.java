@@ -46,16 +46,6 @@ final class Words {
       plain(to, plain(from));
       plain(to + 8, plain(from + 8));
       plain(to + 16, plain(from + 16));
-    } else if (length == 8 * Long.BYTES) {
-      // The first entries of a neighbourhood are a cache line.
-      plain(to, plain(from));
-      plain(to + 8, plain(from + 8));
-      plain(to + 16, plain(from + 16));
-      plain(to + 24, plain(from + 24));
-      plain(to + 32, plain(from + 32));
-      plain(to + 40, plain(from + 40));
-      plain(to + 48, plain(from + 48));
-      plain(to + 56, plain(from + 56));
     } else {
       MemorySegment.copy(ALL, from, ALL, to, length);
     }
