@@ -70,6 +70,7 @@ public final class MappedReadableDirectory implements ReadableDirectory {
       if (status.bytes() == 0) {
         throw new NotAMemoryException(path, "cannot be mapped: it is empty");
       }
+      MappingLimit.OF_PROCESS.require(path);
       Arena arena = Arena.ofShared();
       boolean done = false;
       try {

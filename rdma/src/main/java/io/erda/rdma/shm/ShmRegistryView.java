@@ -3,6 +3,7 @@ package io.erda.rdma.shm;
 import io.erda.pmem.FailedStoreException;
 import io.erda.pmem.FileErrors;
 import io.erda.pmem.MappedFault;
+import io.erda.pmem.MappingLimit;
 import io.erda.pmem.ReadAhead;
 import io.erda.pmem.Uninterrupted;
 import io.erda.pmem.UnmappedException;
@@ -395,6 +396,7 @@ public final class ShmRegistryView implements AutoCloseable {
           if (offset < 0 || length < 0 || length > channel.size() - offset) {
             throw new IOException(name + " is shorter than its region");
           }
+          MappingLimit.OF_PROCESS.require(name);
           return writable
               ? mapToWrite(channel, offset, length, arena)
               : channel.map(FileChannel.MapMode.READ_ONLY, offset, length, arena);
