@@ -459,7 +459,7 @@ public final class ServerOptions {
     if (heads < 0 || heads > HEADS_MAX) {
       throw new IllegalArgumentException("heads must be 1 to " + HEADS_MAX + ": " + heads);
     }
-    int enough = (int) Math.min(HEADS_MAX, (capacity + HEAD_BYTES_MAX - 1) / HEAD_BYTES_MAX);
+    int enough = (int) Math.min(HEADS_MAX, Math.ceilDiv(capacity, HEAD_BYTES_MAX));
     int chosen = heads == 0 ? enough : heads;
     if (chosen < enough || capacity > HEADS_MAX * HEAD_BYTES_MAX) {
       throw new IllegalArgumentException(

@@ -101,6 +101,20 @@ final class HeadsAndRegionsTest {
     ErdaStore.open(data, both.withCapacityBytes(5 << 20)).close();
   }
 
+  /** Found by a tester: the number of heads that it needs overflowed, and was told as negative. */
+  @Test
+  void theLargestNumberIsNoCapacity() {
+    ServerOptions endless = ServerOptions.DEFAULTS.withCapacityBytes(Long.MAX_VALUE);
+    ErdaException e =
+        assertThrows(ErdaException.class, () -> ErdaStore.open(data, endless).close());
+    assertTrue(
+        e.getMessage()
+            .contains(
+                "capacity of 9223372036854775807 bytes needs more than 256 heads: a head reaches"
+                    + " 17179869184 bytes"),
+        e::getMessage);
+  }
+
   @Test
   void aCapacityIsNotLoweredSoFar() {
     ServerOptions more =

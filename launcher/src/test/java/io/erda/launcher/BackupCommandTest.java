@@ -370,4 +370,28 @@ class BackupCommandTest {
       assertArrayEquals(number(i), there.get(key(i)));
     }
   }
+
+  /**
+   * Found by a tester: where other processes kept its processor busy, a backup had connected with
+   * the lowest priority, and ended with "no answer within 5000 ms".
+   */
+  @Test
+  void aBackupConnectsWhereOthersKeepItsProcessorBusy() throws Exception {
+    try (ErdaServer far =
+            ErdaServer.start(
+                directory.resolve("far"),
+                SMALL.withListening(List.of(Listening.tcp("127.0.0.1:0"))));
+        ErdaClient near = ErdaClient.connect(far.uri())) {
+      near.put(key(1), number(1));
+      Ended ended =
+          shell(
+              "taskset -c 0 sh -c 'while :; do :; done' & trap 'kill '$! EXIT;"
+                  + " taskset -p -c 0 $$ > /dev/null; erda backup --uri "
+                  + far.uris().getLast()
+                  + " "
+                  + directory.resolve("busy"));
+      assertEquals(0, ended.exitCode(), ended.err());
+      assertTrue(ended.err().contains("backup: 1 keys"), ended.err());
+    }
+  }
 }

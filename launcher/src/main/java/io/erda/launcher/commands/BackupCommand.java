@@ -1,5 +1,6 @@
 package io.erda.launcher.commands;
 
+import io.erda.client.ClientOptions;
 import io.erda.client.ErdaClient;
 import io.erda.console.StandardOutput;
 import io.erda.console.TerminalProgress;
@@ -13,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -42,6 +44,9 @@ import picocli.CommandLine.Spec;
       "  ./erda restore --uri erda+shm:/var/lib/other /backups/monday"
     })
 public final class BackupCommand implements Callable<Integer> {
+  /** A thread of the lowest priority gets some hundredths of a busy processor. */
+  private static final Duration ASIDE_OPERATION_TIMEOUT = Duration.ofMinutes(2);
+
   @Spec private CommandSpec spec;
   @Mixin private ConnectionOptions connection;
 
@@ -77,7 +82,15 @@ public final class BackupCommand implements Callable<Integer> {
     if (Files.exists(directory.resolve(BackupWriter.FILE), LinkOption.NOFOLLOW_LINKS)) {
       throw alreadyThere();
     }
-    return share == Pauses.PERCENT_MAX ? backUp() : Niceness.callAside(this::backUp);
+    // Who steps back waits for the processor, and its time-outs go on; connecting is short.
+    boolean aside = share < Pauses.PERCENT_MAX;
+    ClientOptions options =
+        aside
+            ? ClientOptions.DEFAULT.withOperationTimeout(ASIDE_OPERATION_TIMEOUT)
+            : ClientOptions.DEFAULT;
+    try (ErdaClient client = connection.connectToReadAll(options)) {
+      return aside ? Niceness.callAside(() -> backUp(client)) : backUp(client);
+    }
   }
 
   private UserError alreadyThere() {
@@ -106,46 +119,44 @@ public final class BackupCommand implements Callable<Integer> {
     return at != null;
   }
 
-  private int backUp() throws IOException {
+  private int backUp(ErdaClient client) throws IOException {
     TerminalProgress progress =
         new TerminalProgress(spec.commandLine().getErr(), StandardOutput.errorIsTerminal());
-    try (ErdaClient client = connection.connectToReadAll()) {
-      if (Files.notExists(directory)) {
-        Files.createDirectories(
+    if (Files.notExists(directory)) {
+      Files.createDirectories(
+          directory,
+          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    }
+    progress.step("backup");
+    Pauses pauses = new Pauses(share);
+    long records;
+    long bytes;
+    int damaged;
+    try (BackupWriter writer =
+        BackupWriter.begin(
             directory,
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+            client.storeId(),
+            System.currentTimeMillis(),
+            client.keyBytesMax(),
+            client.valueBytesMax())) {
+      damaged =
+          Reading.all(
+              client,
+              progress,
+              at -> {
+                writer.add(at.key(), at.value());
+                pauses.between();
+              });
+      finish(writer);
+      records = writer.records();
+      bytes = writer.bytes();
+      if (writer.left() != null) {
+        spec.commandLine().getErr().println("erda: " + writer.left());
       }
-      progress.step("backup");
-      Pauses pauses = new Pauses(share);
-      long records;
-      long bytes;
-      int damaged;
-      try (BackupWriter writer =
-          BackupWriter.begin(
-              directory,
-              client.storeId(),
-              System.currentTimeMillis(),
-              client.keyBytesMax(),
-              client.valueBytesMax())) {
-        damaged =
-            Reading.all(
-                client,
-                progress,
-                at -> {
-                  writer.add(at.key(), at.value());
-                  pauses.between();
-                });
-        finish(writer);
-        records = writer.records();
-        bytes = writer.bytes();
-        if (writer.left() != null) {
-          spec.commandLine().getErr().println("erda: " + writer.left());
-        }
-      }
-      progress.done("%,d keys, %,d bytes".formatted(records, bytes));
-      if (damaged > 0) {
-        throw new UserError(damaged + " damaged keys are not in the backup; the others are");
-      }
+    }
+    progress.done("%,d keys, %,d bytes".formatted(records, bytes));
+    if (damaged > 0) {
+      throw new UserError(damaged + " damaged keys are not in the backup; the others are");
     }
     return 0;
   }

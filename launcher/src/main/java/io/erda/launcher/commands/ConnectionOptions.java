@@ -43,6 +43,11 @@ final class ConnectionOptions {
    *     stopped: keys would be missing without a sign
    */
   ErdaClient connectToReadAll() {
+    return connectToReadAll(ClientOptions.DEFAULT);
+  }
+
+  /** The same, with options. */
+  ErdaClient connectToReadAll(ClientOptions options) {
     if (ErdaUri.parse(uri) instanceof ErdaUri.Shm(Path data, boolean readOnly) && readOnly) {
       List<String> changes = StoreVerifier.changesSinceStop(data);
       if (!changes.isEmpty()) {
@@ -53,7 +58,7 @@ final class ConnectionOptions {
                 + ". Keys may be missing: see what 'erda verify' finds, or bring a backup back");
       }
     }
-    return connect();
+    return connect(options);
   }
 
   String uri() {

@@ -408,19 +408,13 @@ public final class ServerCommand implements Callable<Integer> {
   private List<Listening> listening() {
     List<Listening> all = new ArrayList<>();
     if (listen != null) {
-      all.add(new Listening("erda", address(listen), parameters()));
+      all.add(new Listening("erda", ListenAddress.of("--listen", listen), parameters()));
     }
     if (rdma != null) {
       Map<String, String> device = rdmaDevice == null ? Map.of() : Map.of("device", rdmaDevice);
       all.add(new Listening("erda+rdma", rdma, device));
     }
     return all;
-  }
-
-  /** An address; a port without host is on loopback. */
-  private static String address(String text) {
-    boolean portAlone = text.chars().allMatch(Character::isDigit);
-    return portAlone ? "127.0.0.1:" + text : text.startsWith(":") ? "127.0.0.1" + text : text;
   }
 
   private Map<String, String> parameters() {
