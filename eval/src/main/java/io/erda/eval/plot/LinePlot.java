@@ -28,11 +28,14 @@ public final class LinePlot extends Plot {
   private boolean logarithmic;
   private boolean steps;
 
-  private record Curve(String name, double[] x, double[] y) {}
+  /** The range of a value is from {@code min} to {@code max}. */
+  private record Curve(String name, double[] x, double[] y, double[] min, double[] max) {}
 
   private record Panel(String title, List<Curve> curves, List<double[]> shades) {
     DoubleStream values() {
-      return curves.stream().flatMapToDouble(curve -> Arrays.stream(curve.y()));
+      return curves.stream()
+          .flatMapToDouble(
+              curve -> DoubleStream.concat(Arrays.stream(curve.min()), Arrays.stream(curve.max())));
     }
 
     DoubleStream places() {
@@ -50,14 +53,17 @@ public final class LinePlot extends Plot {
     this.yAxis = yAxis;
   }
 
-  /** The values of a table along its axis, in steps: a curve for each row, in panels. */
+  /**
+   * The values of a table along its axis, in steps: a curve for each row, in panels. A value that
+   * is a median has a line from the least to the most that was measured.
+   */
   public static LinePlot of(String title, Figures figures) {
     LinePlot plot = new LinePlot(title, figures.axis(), figures.seriesUnit()).inSteps();
     for (Figures.Curve curve : figures.curves()) {
       if (plot.panels.isEmpty() || !plot.panels.getLast().title().equals(curve.panel())) {
         plot.panel(curve.panel());
       }
-      plot.curve(curve.name(), curve.places(), curve.values());
+      plot.curve(curve.name(), curve.places(), curve.values(), curve.min(), curve.max());
     }
     return plot;
   }
@@ -87,7 +93,11 @@ public final class LinePlot extends Plot {
    * @param y values, one for each position
    */
   public LinePlot curve(String name, double[] x, double[] y) {
-    panels.getLast().curves().add(new Curve(name, x.clone(), y.clone()));
+    return curve(name, x, y, y, y);
+  }
+
+  private LinePlot curve(String name, double[] x, double[] y, double[] min, double[] max) {
+    panels.getLast().curves().add(new Curve(name, x.clone(), y.clone(), min.clone(), max.clone()));
     if (!names.contains(name)) {
       names.add(name);
     }
@@ -206,7 +216,20 @@ public final class LinePlot extends Plot {
             Strokes.line(steps ? points : Strokes.seen(points)),
             colour,
             steps ? "2" : "1.2")
-        + (steps ? marks(points, colour) : "");
+        + (steps ? marks(points, colour) + ranges(curve, points, y, colour) : "");
+  }
+
+  private static String ranges(Curve curve, double[][] points, Axis y, String colour) {
+    if (Arrays.equals(curve.min(), curve.max())) {
+      return "";
+    }
+    double[] highest = Arrays.stream(curve.max()).map(y::at).toArray();
+    double[] lowest = Arrays.stream(curve.min()).map(y::at).toArray();
+    return String.format(
+        Locale.ROOT,
+        "<path class=\"range\" d=\"%s\" stroke=\"%s\" stroke-width=\"1.2\"/>%n",
+        Strokes.uprights(points, highest, lowest),
+        colour);
   }
 
   private static String marks(double[][] points, String colour) {

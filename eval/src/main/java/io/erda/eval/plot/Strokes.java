@@ -27,6 +27,15 @@ final class Strokes {
     return pen.toString();
   }
 
+  /** An upright line at each point, between two heights. */
+  static String uprights(double[][] points, double[] from, double[] to) {
+    Pen pen = new Pen();
+    for (int i = 0; i < points.length; i++) {
+      pen.to('m', points[i][0], from[i]).to('l', points[i][0], to[i]);
+    }
+    return pen.toString();
+  }
+
   /** Stretches of a line at one height. */
   static String dashes(double[][] spans, double y) {
     Pen pen = new Pen();

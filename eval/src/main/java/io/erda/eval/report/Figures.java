@@ -1,5 +1,6 @@
 package io.erda.eval.report;
 
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.erda.console.Numbers;
 import io.erda.console.TextTable;
@@ -9,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.IntToDoubleFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -19,11 +21,13 @@ import java.util.stream.Stream;
  * which figures with their titles were added. A {@linkplain #list list} has a row for each figure,
  * with its title.
  *
- * <p>A table may have a series of values in each row, along an axis: see {@link #along}. Programs
- * get an object for each row, by its labels, with a field for each figure. One thread.
+ * <p>A table may have a series of values in each row, along an axis: see {@link #along}. The range
+ * of a series of medians is shown by one figure, for the table would become too wide. Programs get
+ * an object for each row, by its labels, with a field for each figure. One thread.
  */
 public final class Figures implements Part {
   private static final String MUST_BE = "must be";
+  private static final String WIDEST_RANGE = "widest range";
 
   private final List<String> heads;
   private final boolean listed;
@@ -98,6 +102,9 @@ public final class Figures implements Part {
     private final Map<String, Figure> figures = new LinkedHashMap<>();
     private double[] values = {};
 
+    /** The rounds of each value, of which it is the median; empty for single values. */
+    private double[][] rounds = {};
+
     private Row(List<Object> labels) {
       this.labels = labels;
     }
@@ -111,6 +118,31 @@ public final class Figures implements Part {
       return this;
     }
 
+    /**
+     * Sets the values along the table's axis to the medians of rounds. If the rounds are several,
+     * people also see the widest of their ranges in this row, and programs get all of them.
+     *
+     * @param along the rounds at each place of the axis
+     * @return this row
+     */
+    public Row rounds(double[]... along) {
+      values(Arrays.stream(along).mapToDouble(Rounds::median).toArray());
+      if (Arrays.stream(along).anyMatch(each -> each.length > 1)) {
+        rounds = Arrays.stream(along).map(double[]::clone).toArray(double[][]::new);
+        add(Figure.share(WIDEST_RANGE, widestRange()));
+      }
+      return this;
+    }
+
+    /** The largest distance from the least to the most of some rounds, beside their median. */
+    private double widestRange() {
+      return Arrays.stream(rounds)
+          .mapToDouble(each -> (max(each) - min(each)) / Rounds.median(each))
+          .filter(Double::isFinite)
+          .max()
+          .orElse(Double.NaN);
+    }
+
     /** Adds figures, each with a title that the row does not have. Returns this row. */
     public Row add(Figure... more) {
       for (Figure figure : more) {
@@ -119,6 +151,10 @@ public final class Figures implements Part {
         }
       }
       return this;
+    }
+
+    private double[] roundsAt(int place) {
+      return rounds.length == 0 ? new double[] {values[place]} : rounds[place];
     }
 
     private Stream<String> texts() {
@@ -303,6 +339,12 @@ public final class Figures implements Part {
             .mapToObj(Figure::number)
             .forEach(node.putArray(seriesUnit.jsonName(seriesTitle))::add);
       }
+      if (row.rounds.length > 0) {
+        ArrayNode all = node.putArray(seriesUnit.jsonName(seriesTitle) + "Rounds");
+        for (double[] rounds : row.rounds) {
+          Arrays.stream(rounds).mapToObj(Figure::number).forEach(all.addArray()::add);
+        }
+      }
       for (Figure figure : row.figures.values()) {
         figure.write(node);
       }
@@ -324,8 +366,11 @@ public final class Figures implements Part {
    *
    * @param panel the row's first label, where it has two
    * @param name the row's last label
+   * @param min the least of the rounds at each place; the value itself if it has no rounds
+   * @param max the most of the rounds at each place; the value itself if it has no rounds
    */
-  public record Curve(String panel, String name, double[] places, double[] values) {}
+  public record Curve(
+      String panel, String name, double[] places, double[] values, double[] min, double[] max) {}
 
   /**
    * A figure with its least and most.
@@ -346,12 +391,26 @@ public final class Figures implements Part {
                 heads.size() == 1 ? "" : row.texts().findFirst().orElse(""),
                 row.last(),
                 Arrays.stream(measured).mapToDouble(i -> places[i]).toArray(),
-                Arrays.stream(measured)
-                    .mapToDouble(i -> seriesUnit.drawn(row.values[i]))
-                    .toArray()));
+                drawn(measured, i -> row.values[i]),
+                drawn(measured, i -> min(row.roundsAt(i))),
+                drawn(measured, i -> max(row.roundsAt(i)))));
       }
     }
     return curves;
+  }
+
+  private double[] drawn(int[] measured, IntToDoubleFunction value) {
+    return Arrays.stream(measured)
+        .mapToDouble(i -> seriesUnit.drawn(value.applyAsDouble(i)))
+        .toArray();
+  }
+
+  private static double min(double... rounds) {
+    return Arrays.stream(rounds).min().orElseThrow();
+  }
+
+  private static double max(double... rounds) {
+    return Arrays.stream(rounds).max().orElseThrow();
   }
 
   /** All figures of a unit, column by column, in the unit of a plot. */

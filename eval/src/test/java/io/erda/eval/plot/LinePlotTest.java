@@ -3,6 +3,8 @@ package io.erda.eval.plot;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.erda.eval.report.Figures;
+import io.erda.eval.report.Unit;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -59,6 +61,22 @@ class LinePlotTest {
     assertTrue(right[0][0] > left[2][0]);
     assertEquals(left[2][1], right[2][1], 0.2, "each panel has a scale of its own");
     assertEquals(2, of(svg, "path", "mark").size());
+  }
+
+  @Test
+  void aMedianHasALineFromTheLeastToTheMost() throws Exception {
+    Figures table = new Figures("load", "system").along("gets", Unit.PER_SECOND, "threads", 1, 2);
+    table.row("uniform", "Erda").rounds(new double[] {1e6, 2e6, 4e6}, new double[] {1e6, 1e6, 1e6});
+    table.row("uniform", "Redis").values(2e6, 4e6);
+    Document svg = Svg.parse(LinePlot.of("by threads", table).svg());
+    assertEquals(1, of(svg, "path", "range").size(), "single values have no range");
+    String[] lines = of(svg, "path", "range").getFirst().getAttribute("d").split("m");
+    double[][] range = StrokesTest.points(lines[0]);
+    double[][] erda = points(svg, 0);
+    double[][] redis = points(svg, 1);
+    assertEquals(erda[0][0], range[0][0], 0.2);
+    assertEquals(redis[1][1], range[0][1], 0.2, "the most is 4 million");
+    assertEquals(erda[1][1], range[1][1], 0.2, "the least is 1 million");
   }
 
   @Test

@@ -34,6 +34,10 @@ class StrokesTest {
     assertEquals("M10 20h0m2-1.5h0", Strokes.dots(new double[][] {{10, 20}, {12, 18.5}}));
     assertEquals(
         "M10 7.5h2.5m1 0h.1", Strokes.dashes(new double[][] {{10, 12.5}, {13.5, 13.6}}, 7.5));
+    assertEquals(
+        "M10 20l0 2.5m2-17.5l0 0",
+        Strokes.uprights(
+            new double[][] {{10, 99}, {12, 99}}, new double[] {20, 5}, new double[] {22.5, 5}));
   }
 
   @Test

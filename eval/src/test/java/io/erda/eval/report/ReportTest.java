@@ -7,6 +7,7 @@ import static io.erda.eval.report.Figure.perSecond;
 import static io.erda.eval.report.Figure.ratio;
 import static io.erda.eval.report.Figure.share;
 import static io.erda.eval.report.Figure.words;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -209,6 +210,39 @@ class ReportTest {
     String svg = LinePlot.of("Mean latency", table).svg();
     assertEquals(5, svg.split("h0", -1).length - 1, svg);
     assertTrue(svg.contains("µs") && svg.contains("YCSB-A"), svg);
+  }
+
+  @Test
+  void aSeriesOfRoundsHasMediansAndTheirRanges() {
+    Figures table = new Figures("load", "scheme").along("mean", Unit.NS, "bytes", 16, 1024);
+    table.row("YCSB-C", "Erda").rounds(new double[] {500, 400, 600}, new double[] {2e3, 1e3, 4e3});
+    table.row("YCSB-C", "Redo").rounds(new double[] {Double.NaN}, new double[] {900, 800, 800});
+    assertEquals(
+        """
+        load    scheme  16 bytes   1,024  widest range
+        YCSB-C    Erda    500 ns  2.0 µs        150.0%
+        YCSB-C    Redo         –  800 ns         12.5%
+        """,
+        table.text());
+    assertEquals(
+        "{\"bytes\":[16,1024],\"YCSB-C\":{\"Erda\":{\"meanNs\":[500,2000],"
+            + "\"meanNsRounds\":[[500,400,600],[2000,1000,4000]],\"widestRangeShare\":1.5},"
+            + "\"Redo\":{\"meanNs\":[null,800],"
+            + "\"meanNsRounds\":[[null],[900,800,800]],\"widestRangeShare\":0.125}}}",
+        report.add(table).json().toString());
+    Figures.Curve curve = table.curves().getFirst();
+    assertArrayEquals(new double[] {0.4, 1}, curve.min());
+    assertArrayEquals(new double[] {0.5, 2}, curve.values());
+    assertArrayEquals(new double[] {0.6, 4}, curve.max());
+  }
+
+  @Test
+  void aSeriesOfOneRoundHasNoRange() {
+    Figures table = new Figures("scheme").along("mean", Unit.NS, "bytes", 16);
+    table.row("Erda").rounds(new double[] {500});
+    assertEquals(
+        "{\"bytes\":[16],\"Erda\":{\"meanNs\":[500]}}", report.add(table).json().toString());
+    assertFalse(table.text().contains("range"), table::text);
   }
 
   @Test
