@@ -35,8 +35,8 @@ public final class CoresExperiment implements Experiment {
   public String what() {
     return "operations a second of a process with 1 to as many threads as there are cores, each"
         + " with a client of its own, beside Chronicle Map, Redis and memcached: on 16 cores or"
-        + " more, 12 threads on Erda make as many updates as on Chronicle Map, and 0.8 times as"
-        + " many of Zipfian keys";
+        + " more, 12 threads on Erda make as many updates as on Chronicle Map, also when half are"
+        + " gets, and 0.8 times as many updates of Zipfian keys";
   }
 
   @Override

@@ -17,13 +17,9 @@ final class CoresFigures {
     rounds.put(new Turn(scale, load, system, threads), perSecond.clone());
   }
 
-  private double[] of(Scale scale, CoresLoad load, PeerSystem system, int threads) {
+  /** All rounds; NaN when it was not measured. */
+  double[] of(Scale scale, CoresLoad load, PeerSystem system, int threads) {
     return rounds.getOrDefault(new Turn(scale, load, system, threads), new double[] {Double.NaN});
-  }
-
-  /** The median; NaN when it was not measured. */
-  double median(Scale scale, CoresLoad load, PeerSystem system, int threads) {
-    return Rounds.median(of(scale, load, system, threads));
   }
 
   /** One system beside another, round by round; NaN when one of them was not measured. */

@@ -49,13 +49,17 @@ final class CoresReport {
                     Locale.ROOT,
                     "This machine has %d cores, which clients and servers share. One process has"
                         + " the threads, each with a client of its own. Shown are operations a"
-                        + " second of all threads together, %s. A turn takes %.2f s, of which the"
+                        + " second of all threads together, %s%s. A turn takes %.2f s, of which the"
                         + " first 30%% are not counted. Before, each store is loaded, and %d"
                         + " threads update it for %.1f s. Inserts have stores of their own, a turn"
                         + " inserts at most as many objects as the other stores have, and the"
                         + " pages that they write are fresh.",
                     cores,
                     Rounds.inWords(stage.rounds()),
+                    stage.rounds() == 1
+                        ? ""
+                        : ", and of each row the widest range from the least round to the most,"
+                            + " beside the median",
                     turnSeconds,
                     threadCounts.getLast(),
                     writtenSeconds));
@@ -89,10 +93,10 @@ final class CoresReport {
         for (PeerSystem system : stage.available(CoresExperiment.SYSTEMS)) {
           table
               .row(load.title(), system.title().split(",", 2)[0])
-              .values(
+              .rounds(
                   threadCounts.stream()
-                      .mapToDouble(threads -> figures.median(scale, load, system, threads))
-                      .toArray());
+                      .map(threads -> figures.of(scale, load, system, threads))
+                      .toArray(double[][]::new));
         }
       }
     }

@@ -121,9 +121,10 @@ class CoresReportTest {
     assertEquals(4, json.get("cores").asInt());
     JsonNode uniform = json.get("uniform64B");
     assertEquals("[1,2,4]", uniform.get("threads").toString());
+    JsonNode updates = uniform.get("updates").get("Erda over TCP");
+    assertEquals("[50000,100000,200000]", updates.get("operationsPerSecond").toString());
     assertEquals(
-        "[50000,100000,200000]",
-        uniform.get("updates").get("Erda over TCP").get("operationsPerSecond").toString());
+        "[200000,400000,100000]", updates.get("operationsPerSecondRounds").get(2).toString());
     assertTrue(uniform.has("inserts"));
     assertFalse(json.get("hot1KiB").has("inserts"));
   }
