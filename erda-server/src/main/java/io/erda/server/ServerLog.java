@@ -182,9 +182,11 @@ final class ServerLog implements ServiceListener, RefusalListener, AutoCloseable
         full,
         "%s: refused a request of client %d for %d bytes"
             .formatted(
-                what.equals("FILE")
-                    ? "a file of the log may not be so large"
-                    : "the " + what.toLowerCase(Locale.ROOT) + " is full",
+                switch (what) {
+                  case "FILE" -> "a file of the log may not be so large";
+                  case "BUCKET" -> "a bucket of the table is full";
+                  default -> "the " + what.toLowerCase(Locale.ROOT) + " is full";
+                },
                 clientId,
                 bytes));
   }

@@ -212,6 +212,7 @@ class ServerLogTest {
       server.refused("process 9 of user eve", "no");
     }
     server.full("LOG", 1, 8);
+    server.full("BUCKET", 1, 8);
     server.overQuota("enough", 7, "process 4711 of user eve");
     for (int i = 0; i < 100; i++) {
       server.refused("10.0.0.1:5000", "tcp.refused.garbage", "garbage");
@@ -225,7 +226,8 @@ class ServerLogTest {
     assertEquals(ServerLog.LINES_MAX + 1, log.count("refused a client (10.0.0.1:"));
     assertEquals(1, log.count("(10.0.0.2:5000): it did not prove the secret"));
     assertEquals(1, log.count("(10.0.0.1:6000): garbage (and 90 like it before, not logged)"));
-    assertEquals(1, log.count("is full"));
+    assertEquals(1, log.count("the log is full: refused a request of client 1 for 8 bytes"));
+    assertEquals(1, log.count("a bucket of the table is full: refused a request"));
     assertEquals(
         1, log.count("WARNING refused a request of client 7 (process 4711 of user eve): enough"));
     assertEquals(

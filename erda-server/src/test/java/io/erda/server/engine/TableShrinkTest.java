@@ -11,6 +11,7 @@ import io.erda.pmem.HeapDirectory;
 import io.erda.pmem.Survives;
 import io.erda.protocol.Result;
 import io.erda.server.engine.files.StoreGeometry;
+import io.erda.server.engine.tables.Insertion;
 import io.erda.server.engine.tables.TableGrowth;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -285,6 +286,7 @@ class TableShrinkTest {
     }
     assertEquals(Result.BUCKET_FULL, store.put(keys.get(16), value(16)));
     assertTrue(Result.name(Result.BUCKET_FULL).contains("16 keys"));
+    assertEquals("BUCKET", Insertion.full(Result.BUCKET_FULL));
     assertNull(store.get(keys.get(16)));
     store.requireOk(store.put("another", value(0)));
     store.requireOk(store.put(keys.get(3), null));

@@ -29,7 +29,8 @@ public interface ServiceListener {
   /**
    * A client's request was refused for want of space.
    *
-   * @param what LOG, TABLE or DISK; FILE when a file may not be as large as a region
+   * @param what LOG, TABLE, BUCKET (of the table) or DISK; FILE when a file may not be as large as
+   *     a region
    */
   default void full(String what, int clientId, long bytes) {}
 

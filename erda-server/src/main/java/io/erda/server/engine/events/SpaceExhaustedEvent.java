@@ -18,7 +18,9 @@ import jdk.jfr.Throttle;
 @Throttle("100/s")
 public final class SpaceExhaustedEvent extends Event {
   @Label("What")
-  @Description("LOG, TABLE, DISK, FILE (a file may not be so large), CONNECTIONS or QUOTA")
+  @Description(
+      "LOG, TABLE, BUCKET (of the table), DISK, FILE (a file may not be so large), CONNECTIONS or"
+          + " QUOTA")
   public String what;
 
   @Label("Client ID")

@@ -152,7 +152,7 @@ final class Announcing {
     int slot = request.slot;
     if (Insertion.isRefusal(result)) {
       refusals.add(
-          result == Result.DISK_FULL ? "DISK" : "TABLE",
+          Insertion.full(result),
           connection,
           request.reservation.extent.region().head(),
           request.reservation.extent.length());

@@ -483,7 +483,7 @@ final class Publishing {
       PublishRequest request = underWay.requests[i];
       if (Insertion.isRefusal(request.result)) {
         refusals.add(
-            request.result == Result.DISK_FULL ? "DISK" : "TABLE",
+            Insertion.full(request.result),
             underWay.askers[i],
             request.extent.region().head(),
             request.bytes);

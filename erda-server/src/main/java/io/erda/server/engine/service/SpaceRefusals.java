@@ -25,8 +25,8 @@ final class SpaceRefusals {
   /**
    * Notes that a client's request is refused for lack of space.
    *
-   * @param full the full resource: LOG, TABLE or DISK; FILE when a file may not be as large as a
-   *     region
+   * @param full the full resource: LOG, TABLE, BUCKET (of the table) or DISK; FILE when a file may
+   *     not be as large as a region
    */
   void add(String full, Connection connection, int head, long bytes) {
     count++;

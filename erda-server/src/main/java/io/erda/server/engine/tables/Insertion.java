@@ -60,6 +60,15 @@ public final class Insertion {
     };
   }
 
+  /** Returns what is full when a result {@linkplain #isRefusal is a refusal}. */
+  public static String full(int refusal) {
+    return switch (refusal) {
+      case Result.DISK_FULL -> "DISK";
+      case Result.BUCKET_FULL -> "BUCKET";
+      default -> "TABLE";
+    };
+  }
+
   /** Whether a result says that there is no room for an entry. */
   public static boolean isRefusal(int result) {
     return result == Result.TABLE_FULL
