@@ -49,6 +49,7 @@ class SharedBytesTest {
         "io.erda.protocol.Handshake",
         "io.erda.protocol.Message",
         "io.erda.protocol.Result"),
+    COMMITS("io.erda.protocol.Commits", "VERSION"),
     LAYOUT(
         "io.erda.protocol.Protocol",
         "LAYOUT_VERSION",
@@ -172,6 +173,8 @@ class SharedBytesTest {
                 .messageBytesMax(16)
                 .pollingNs(17)
                 .requestsMax(18)
+                .commitsLine(19)
+                .commitsKey(20)
                 .build()));
   }
 

@@ -52,7 +52,7 @@ public final class Handshake {
    *   0  magic 4 | 4  protocol version 4 | 8  layout version 4 | 12  kind = 2 4 | 16  store UUID 16 | 32  incarnation 8
    *  40  root key 8 | 48  hash seed 8 | 56  region bytes 8 | 64  segment bytes 4 | 68  heads 4 | 72  promise 4 | 76  put mode 4
    *  80  client ID 4 | 84  connection epoch 4 | 88  key bytes max 4 | 92  value bytes max 4 | 96  message bytes max 4
-   * 100  polling ns 4 | 104  requests max 4 | 108  zero 20
+   * 100  polling ns 4 | 104  requests max 4 | 108  line of commits 4 | 112  commits key 8 | 120  zero 8
    * </pre>
    *
    * @param rootKey remote key of the root
@@ -63,6 +63,9 @@ public final class Handshake {
    *     polling
    * @param requestsMax requests that the client may have under way; 0: as many as the protocol
    *     allows
+   * @param commitsLine the client's line in {@link Commits}
+   * @param commitsKey remote key of {@link Commits}; 0: the client commits nothing by itself, as
+   *     with a server from before the field
    */
   public record Welcome(
       UUID store,
@@ -80,7 +83,9 @@ public final class Handshake {
       int valueBytesMax,
       int messageBytesMax,
       int pollingNs,
-      int requestsMax) {}
+      int requestsMax,
+      int commitsLine,
+      long commitsKey) {}
 
   /**
    * The server's refusal. The text names the values of both ends.
@@ -142,6 +147,8 @@ public final class Handshake {
     to.set(INT, 96, welcome.messageBytesMax());
     to.set(INT, 100, welcome.pollingNs());
     to.set(INT, 104, welcome.requestsMax());
+    to.set(INT, 108, welcome.commitsLine());
+    to.set(LONG, 112, welcome.commitsKey());
     return to;
   }
 
@@ -173,6 +180,8 @@ public final class Handshake {
         .messageBytesMax(from.get(INT, 96))
         .pollingNs(from.get(INT, 100))
         .requestsMax(from.get(INT, 104))
+        .commitsLine(from.get(INT, 108))
+        .commitsKey(from.get(LONG, 112))
         .build();
   }
 

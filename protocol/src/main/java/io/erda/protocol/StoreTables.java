@@ -58,6 +58,14 @@ public record StoreTables(
     return new StoreTables(nextGeneration, nextBuckets, generation, buckets, made, bucketsLeast);
   }
 
+  /** Returns the state in which a new table, with the same entries, takes the place of another. */
+  public StoreTables withCopyOf(int table) {
+    assert table == generation || resizing() && table == nextGeneration : table + " of " + this;
+    return table == generation
+        ? new StoreTables(made + 1, buckets, nextGeneration, nextBuckets, made + 1, bucketsLeast)
+        : new StoreTables(generation, buckets, made + 1, nextBuckets, made + 1, bucketsLeast);
+  }
+
   /** The number of the direction in a superblock. */
   public int code() {
     return !resizing() ? NOT_RESIZED : halving() ? HALVED : DOUBLED;

@@ -24,6 +24,8 @@ public final class WelcomeBuilder {
   private int messageBytesMax;
   private int pollingNs;
   private int requestsMax;
+  private int commitsLine;
+  private long commitsKey;
 
   public WelcomeBuilder store(UUID value) {
     store = value;
@@ -105,6 +107,16 @@ public final class WelcomeBuilder {
     return this;
   }
 
+  public WelcomeBuilder commitsLine(int value) {
+    commitsLine = value;
+    return this;
+  }
+
+  public WelcomeBuilder commitsKey(long value) {
+    commitsKey = value;
+    return this;
+  }
+
   public Welcome build() {
     return new Welcome(
         store,
@@ -122,6 +134,8 @@ public final class WelcomeBuilder {
         valueBytesMax,
         messageBytesMax,
         pollingNs,
-        requestsMax);
+        requestsMax,
+        commitsLine,
+        commitsKey);
   }
 }

@@ -74,7 +74,46 @@ class FormatTest {
         .valueBytesMax(8_388_533)
         .messageBytesMax(4096)
         .pollingNs(50_000)
-        .requestsMax(32);
+        .requestsMax(32)
+        .commitsLine(2)
+        .commitsKey(0x50000);
+  }
+
+  @Test
+  void commitsAreAsDocumented() throws IOException {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment file = arena.allocate(Commits.BYTES, 128);
+      Commits.store(file, Commits.MAGIC_OFFSET, Commits.MAGIC);
+      Commits.store(file, Commits.VERSION_OFFSET, Commits.versionAndLines());
+      Commits.store(file, Commits.BOOT_OFFSET, 349);
+      Commits.store(file, Commits.TURN_OFFSET, 7);
+      Commits.store(file, Commits.TABLE_OFFSET, 1);
+      long line = Commits.line(1);
+      assertEquals(8192, line);
+      long word = 0x8000_0008_0000_0000L;
+      assertEquals(7, Commits.stand(file, line, 9, 0x01db_a2ab_89f2_09a9L, 425, 1, word, 40));
+      Commits.store(file, Commits.sum(line, 0), Commits.region(2, 3));
+      Commits.add(file, Commits.sum(line, 0) + Commits.SECOND, -100);
+      Commits.add(file, Commits.sum(line, 0) + Commits.SECOND, 36);
+      Commits.store(file, Commits.lease(line, 63), 0x0000_0100_0000_0001L);
+      Commits.store(file, Commits.lease(line, 63) + Commits.SECOND, 320);
+      assertExample("commits", file, 0);
+      assertExample("turn", file, 128);
+      assertExample("record", file, 8192);
+      assertExample("sum", file, 8192 + 1024);
+      assertExample("lease of commits", file, 8192 + 2048 + 63 * 16);
+      assertTrue(Commits.isValid(file));
+      Commits.clear(file, line);
+      assertEquals(0, Commits.load(file, line + Commits.SERIAL));
+      assertEquals(2, Commits.headOf(Commits.region(2, 3)));
+      assertEquals(255, Commits.headOf(Commits.region(255, 65535)));
+      assertEquals(65535, Commits.indexOf(Commits.region(255, 65535)));
+    }
+  }
+
+  private static void assertExample(String name, MemorySegment file, long at) throws IOException {
+    byte[] example = example(name);
+    assertArrayEquals(example, bytes(file.asSlice(at, example.length)), name);
   }
 
   @Test

@@ -1,6 +1,7 @@
 package io.erda.client.connections;
 
 import io.erda.logstore.LogGeometry;
+import io.erda.protocol.Commits;
 import io.erda.protocol.Handshake.Welcome;
 import io.erda.protocol.Promise;
 import io.erda.protocol.Protocol;
@@ -52,6 +53,9 @@ final class WelcomeCheck {
     }
     if (required != null && said.promise().compareTo(required) < 0) {
       return "the promise " + said.promise() + "; this client requires " + required;
+    }
+    if (said.commitsLine() < 0 || said.commitsLine() >= Commits.LINES) {
+      return "line " + said.commitsLine() + " of commits, expected 0 to " + (Commits.LINES - 1);
     }
     return known != null && !known.equals(said.store())
         ? "another store: " + said.store() + ", was " + known
