@@ -41,6 +41,9 @@ public final class HashTable {
   private final long buckets;
   private final long slots;
 
+  /** The slots that get no other entry; see {@link #bar}. */
+  private long[] barred = {};
+
   /**
    * A combination of the words that were loaded ahead. It makes the words used, because a compiler
    * would drop a load whose result is unused.
@@ -376,7 +379,7 @@ public final class HashTable {
         if (left == keyWord) {
           return NONE;
         }
-        free = left == 0 && free == NONE ? slot : free;
+        free = left == 0 && free == NONE && !isBarred(slot) ? slot : free;
       }
     }
     if (free != NONE) {
@@ -506,6 +509,24 @@ public final class HashTable {
   /** Gives a pinned entry its word back, unless it was changed. Without a pin it does nothing. */
   public void unpin() {
     locks.unpin();
+  }
+
+  /**
+   * Sets which slots get no other entry from now on: an entry that is there may stay, change, be
+   * emptied, or be moved to another table, but nothing is inserted or moved into such a slot, and
+   * its entry is not displaced.
+   */
+  public void bar(long[] all) {
+    barred = all.clone();
+  }
+
+  private boolean isBarred(long slot) {
+    for (long each : barred) {
+      if (each == slot) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Waits until all flushed words are durable. */
@@ -723,7 +744,7 @@ public final class HashTable {
   private long firstFree(long home) {
     long end = Math.min(slots, home + PROBE_SLOTS);
     for (long slot = home; slot < end; slot++) {
-      if (TableLayout.versionWord(segment, slot) == 0) {
+      if (TableLayout.versionWord(segment, slot) == 0 && !isBarred(slot)) {
         return slot;
       }
     }
@@ -756,7 +777,7 @@ public final class HashTable {
       long versionWord = TableLayout.versionWord(segment, slot);
       long home = Entry.bucket(TableLayout.keyWord(segment, slot), buckets);
       boolean decided = versionWord != 0 && !VersionWord.pending(versionWord);
-      if (decided && home <= slot && free - home < Neighbourhood.ENTRIES) {
+      if (decided && home <= slot && free - home < Neighbourhood.ENTRIES && !isBarred(slot)) {
         return slot;
       }
     }

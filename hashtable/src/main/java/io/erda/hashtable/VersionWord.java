@@ -144,6 +144,40 @@ public final class VersionWord {
   }
 
   /**
+   * Returns another word that names the same versions: the two offsets have changed places, and the
+   * tag is flipped.
+   */
+  public static long mirrored(long word) {
+    return withOffset0(withOffset1(word ^ NEW_TAG, offset0(word)), offset1(word));
+  }
+
+  /** Returns how many words {@link #same} knows. */
+  public static int sameMax() {
+    return 6;
+  }
+
+  /**
+   * Returns a word for the same newest version, by number: 0 is the word itself, 1 its mirror
+   * image, 2 and 3 are the same without an older version, 4 and 5 with the newest version as the
+   * older one, too. All have the meaning of the word for readers of a decided word. At least four
+   * of them are different.
+   *
+   * <p>REQUIRES: {@code word} is decided, and has a newest version.
+   *
+   * @param number 0 … {@link #sameMax} − 1
+   */
+  public static long same(long word, int number) {
+    assert !pending(word) && newest(word) != NONE : toString(word);
+    long of =
+        switch (number >> 1) {
+          case 0 -> word;
+          case 1 -> withOlder(word, NONE);
+          default -> withOlder(word, newest(word));
+        };
+    return (number & 1) == 0 ? of : mirrored(of);
+  }
+
+  /**
    * Returns the word of an entry that is locked: pending, and both offsets are the newest version.
    *
    * <p>REQUIRES: {@code word} is not pending and has a newest version.

@@ -528,4 +528,46 @@ class HashTableTest {
     assertEquals(0, table.pin(slot), "a free entry");
     assertEquals(0, table.size());
   }
+
+  /** Keys come and go, entries are displaced: a barred slot keeps its entry, or gets none. */
+  @Test
+  void aBarredSlotGetsNoOtherEntry() {
+    for (int run = 0; run < 200; run++) {
+      SplittableRandom random = new SplittableRandom(SEED + run);
+      HashTable table = create(16);
+      long barred = random.nextInt(20);
+      long before = 0;
+      boolean barring = false;
+      List<Long> keys = new ArrayList<>();
+      for (int i = 0; i < 60; i++) {
+        if (i == 20) {
+          table.bar(new long[] {barred});
+          barring = true;
+          before = table.versionWord(barred) == 0 ? 0 : table.keyWord(barred);
+        }
+        if (keys.size() > 8 && random.nextBoolean()) {
+          long gone = keys.remove(random.nextInt(keys.size()));
+          long slot = table.find(gone, (_, _) -> true);
+          assertTrue(table.empty(slot, gone, table.versionWord(slot)));
+          before = slot == barred ? 0 : before;
+        } else {
+          long keyWord = random.nextLong() & -1L >>> 8 | 1L << 20;
+          long staged = random.nextBoolean() ? table.stage(keyWord) : HashTable.NONE;
+          long word = VersionWord.first(8 + i, false);
+          boolean inserted =
+              staged == HashTable.NONE
+                  ? table.insert(keyWord, word) != HashTable.NONE
+                  : table.insertStaged(staged, keyWord, word);
+          if (inserted) {
+            keys.add(keyWord);
+          }
+        }
+        if (barring) {
+          long now = table.versionWord(barred) == 0 ? 0 : table.keyWord(barred);
+          assertEquals(before, now, "run " + run);
+        }
+      }
+      assertEquals(List.of(), findings(table));
+    }
+  }
 }

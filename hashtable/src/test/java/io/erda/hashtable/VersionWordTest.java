@@ -148,4 +148,28 @@ class VersionWordTest {
     String text = VersionWord.toString(VersionWord.update(VersionWord.first(5, false), 7, true));
     assertTrue(text.contains("newest 7 pending") && text.contains("older 5"), text);
   }
+
+  /** A stopped writer may expect any of these words, and there is always another one. */
+  @Test
+  void severalWordsNameTheSameNewestVersion() {
+    long first = VersionWord.first(8, false);
+    long second = VersionWord.update(first, 40, false);
+    long third = VersionWord.update(second, 72, false);
+    for (long word : new long[] {first, second, third}) {
+      assertEquals(word, VersionWord.mirrored(VersionWord.mirrored(word)));
+      assertEquals(VersionWord.older(word), VersionWord.older(VersionWord.mirrored(word)));
+      java.util.Set<Long> all = new java.util.HashSet<>();
+      for (int i = 0; i < VersionWord.sameMax(); i++) {
+        long same = VersionWord.same(word, i);
+        assertEquals(VersionWord.newest(word), VersionWord.newest(same));
+        assertEquals(VersionWord.newest(word), VersionWord.committed(same));
+        long next = VersionWord.update(same, 104, false);
+        assertEquals(104, VersionWord.newest(next));
+        assertEquals(VersionWord.newest(word), VersionWord.older(next));
+        all.add(same);
+      }
+      assertEquals(word == first ? 4 : 6, all.size());
+      assertEquals(word, VersionWord.same(word, 0));
+    }
+  }
 }

@@ -26,6 +26,11 @@ public final class LinkedRegions {
   /** The slots of retired regions whose files have kept their names. */
   private final BitSet held = new BitSet();
 
+  /**
+   * The places along the heads that get no other region, each as head and index. See {@link #pin}.
+   */
+  private long[] pinned = {};
+
   private List<Region> regions = List.of();
 
   /** Regions that only the cleaner may link. */
@@ -152,9 +157,38 @@ public final class LinkedRegions {
     return slot < geometry.slots() ? slot : -1;
   }
 
-  /** The first index along a head where no region is linked, or −1. */
+  /**
+   * Sets at which indexes no further region is linked, so that offsets there name no other object
+   * as long as they are pinned. A region that is linked there stays, or is retired as any other.
+   *
+   * @param all each made by {@link #pin(int, int)}
+   */
+  public void pin(long[] all) {
+    pinned = all.clone();
+  }
+
+  /** A place along a head, for {@link #pin(long[])}. */
+  public static long pin(int head, int index) {
+    return (long) head << 32 | index;
+  }
+
+  /** The first index along a head where no region is linked and none is pinned, or −1. */
   int freeIndex(int head) {
-    return freeIn(byHead[head], geometry.regionsPerHeadMax());
+    for (int index = 0; index < geometry.regionsPerHeadMax(); index++) {
+      if (at(head, index) == null && !isPinned(head, index)) {
+        return index;
+      }
+    }
+    return -1;
+  }
+
+  private boolean isPinned(int head, int index) {
+    for (long each : pinned) {
+      if (each == pin(head, index)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Adds a region. Call {@link #list} after the last one. */
@@ -228,15 +262,6 @@ public final class LinkedRegions {
       }
     }
     return newest;
-  }
-
-  private static int freeIn(RegionState[] states, int limit) {
-    for (int i = 0; i < states.length; i++) {
-      if (states[i] == null) {
-        return i;
-      }
-    }
-    return states.length < limit ? states.length : -1;
   }
 
   private static int count(RegionState[] states) {

@@ -992,4 +992,19 @@ class LogStoreTest {
     assertEquals(List.of("regions", "superblock"), directory.names());
     leased(log.lease(0, 16, 16));
   }
+
+  @Test
+  void noRegionIsLinkedAtAPinnedIndex() throws IOException {
+    LogStore log = create(SMALL);
+    log.linked().pin(new long[] {LinkedRegions.pin(0, 0), LinkedRegions.pin(1, 1)});
+    assertEquals(1, leased(log.lease(0, 8, 8)).region().index());
+    assertEquals(0, leased(log.lease(1, 8, 8)).region().index());
+    log.linked().pin(new long[0]);
+    Extent rest = leased(log.lease(0, 8, 8));
+    for (int i = 0; rest.region().index() == 1; i++) {
+      assertTrue(i < 100, "no further region is linked");
+      rest = leased(log.lease(0, SEGMENT - Region.HEADER_BYTES, 8));
+    }
+    assertEquals(0, rest.region().index());
+  }
 }

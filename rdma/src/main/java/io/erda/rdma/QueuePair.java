@@ -82,6 +82,26 @@ public interface QueuePair extends AutoCloseable {
   int poll(CompletionHandler handler, int limit);
 
   /**
+   * Whether a poll may report something. Changes nothing, and is cheap. May be true although there
+   * is nothing.
+   */
+  default boolean mayComplete() {
+    return true;
+  }
+
+  /**
+   * Returns the bytes of a region of the peer, for loads and stores by the calling thread, on a
+   * device whose READs and WRITEs are that. The caller guards them (pmem's {@code MemoryGuard}),
+   * and uses them only as long as it knows that the remote key is valid and the queue pair open.
+   *
+   * @param toStore whether the caller stores there
+   * @return null when the region can't be accessed in this way
+   */
+  default MemorySegment memory(long remoteKey, boolean toStore) {
+    return null;
+  }
+
+  /**
    * Makes the next completion wake the thread. Returns false when there may be a completion
    * already; then poll again instead of sleeping.
    */

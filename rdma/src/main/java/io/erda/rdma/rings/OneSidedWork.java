@@ -8,6 +8,7 @@ import io.erda.rdma.Access;
 import io.erda.rdma.Device;
 import io.erda.rdma.Status;
 import io.erda.rdma.Work;
+import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.function.LongSupplier;
 
@@ -118,6 +119,15 @@ final class OneSidedWork {
 
   void lostRegion(String description) {
     lostRegion = description;
+  }
+
+  /** See {@link io.erda.rdma.QueuePair#memory}. */
+  MemorySegment memory(long remoteKey, boolean toStore) {
+    RemoteRegion region = regions.known(remoteKey);
+    if (region == null || toStore && !region.writable()) {
+      region = regions.get(remoteKey, toStore);
+    }
+    return region != null && (region.writable() || !toStore) ? region.memory() : null;
   }
 
   // READ.

@@ -252,6 +252,11 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   }
 
   @Override
+  public final MemorySegment memory(long remoteKey, boolean toStore) {
+    return phase == Phase.CONNECTED ? oneSided.memory(remoteKey, toStore) : null;
+  }
+
+  @Override
   public final void forget(long key) {
     regions.forget(key);
   }
@@ -495,7 +500,8 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
     return true;
   }
 
-  private boolean mayComplete() {
+  @Override
+  public final boolean mayComplete() {
     if (!completions.isEmpty()) {
       return true;
     }
