@@ -123,8 +123,9 @@ public final class ErdaServer implements AutoCloseable {
       Path data, OpenedStore store, List<Device> others, ServerOptions options) {
     Failures failures = new Failures();
     // The threads of other devices take turns with the server's; over shared memory it is alone.
-    StepTurn turn =
-        options.listening().isEmpty() || options.timed() ? null : new StepTurn(System::nanoTime);
+    // Clients that commit by themselves do so between turns.
+    boolean takesTurns = !options.listening().isEmpty() || options.commits() == Committers.OWN;
+    StepTurn turn = takesTurns && !options.timed() ? new StepTurn(System::nanoTime) : null;
     ServerLog log = null;
     ServerAssembly assembly = null;
     try {

@@ -135,6 +135,9 @@ final class ServerAssembly {
                 turn,
                 crowded),
             nanoTime);
+    if (options.commits() == Committers.OWN && !options.timed()) {
+      core.letClientsCommit();
+    }
     for (BoundDevice each : ports) {
       listen(core, each.device(), each.listener());
       each.device().figures().forEach(core::figure);

@@ -68,6 +68,7 @@ public final class ServerOptions {
   private Quotas quotas = Quotas.DEFAULTS;
   private boolean counted;
   private boolean timed;
+  private Committers commits = Committers.NONE;
   private int writeLatencyNs;
   private boolean cleaning = true;
   private int livePercent = CleanerOptions.DEFAULT.livePercent();
@@ -93,6 +94,7 @@ public final class ServerOptions {
     quotas = other.quotas;
     counted = other.counted;
     timed = other.timed;
+    commits = other.commits;
     writeLatencyNs = other.writeLatencyNs;
     cleaning = other.cleaning;
     livePercent = other.livePercent;
@@ -246,6 +248,22 @@ public final class ServerOptions {
   public ServerOptions withPutMode(PutMode value) {
     ServerOptions copy = new ServerOptions(this);
     copy.putMode = value;
+    return copy;
+  }
+
+  /**
+   * Which clients commit updates and deletes by themselves; none by default. Has no effect on a
+   * store that promises power, or whose puts announce first, and none on an embedded store, whose
+   * clients do so in any case, nor on a server that times its steps.
+   */
+  public Committers commits() {
+    return commits;
+  }
+
+  /** A copy with another {@link #commits}. */
+  public ServerOptions withCommits(Committers value) {
+    ServerOptions copy = new ServerOptions(this);
+    copy.commits = value;
     return copy;
   }
 

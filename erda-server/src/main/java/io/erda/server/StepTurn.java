@@ -51,6 +51,18 @@ final class StepTurn implements Turn {
 
   private static final Sharer[] NOBODY = {};
 
+  /** What belongs to each turn besides the steps: clients of other processes wait meanwhile. */
+  interface Surroundings {
+    /** There are none. */
+    Surroundings NONE = new Surroundings() {};
+
+    /** Called in a turn, before it does anything else. */
+    default void begin() {}
+
+    /** Called in a turn, after all else. Not called when the turn is not released any more. */
+    default void end() {}
+  }
+
   /** Keeps the fields of {@link Mark} in a cache line that has nothing else. */
   abstract static class Before {
     @SuppressWarnings("unused")
@@ -146,6 +158,10 @@ final class StepTurn implements Turn {
   private volatile Sharer[] sharers = NOBODY;
 
   private final LongSupplier nanoTime;
+
+  /** Changed in a turn only, or before the first one. */
+  private Surroundings surroundings = Surroundings.NONE;
+
   private int turnsToLook;
 
   StepTurn(LongSupplier nanoTime) {
@@ -154,6 +170,11 @@ final class StepTurn implements Turn {
     // stores are made here.
     this.failure = null;
     this.sharersFailure = null;
+  }
+
+  /** Sets the surroundings of the turns. REQUIRES: a turn, or no thread takes one yet. */
+  void surround(Surroundings by) {
+    surroundings = by;
   }
 
   @Override
@@ -194,6 +215,7 @@ final class StepTurn implements Turn {
    */
   void awaitSharers() {
     awaitMarks(Long.MAX_VALUE);
+    surroundings.begin();
     takeNotes();
   }
 
@@ -283,6 +305,7 @@ final class StepTurn implements Turn {
 
   /** Ends the turn. Returns whether another step was requested during the turn. */
   boolean release() {
+    surroundings.end();
     return asked.getAndSet(0) != 1;
   }
 

@@ -19,10 +19,30 @@ class TurnSteps extends Steps {
   TurnSteps(ServerCore core, StepTurn turn) {
     super(core);
     this.turn = turn;
+    turn.surround(of(core));
+  }
+
+  /** In a turn clients of other processes do not commit by themselves. */
+  private static StepTurn.Surroundings of(ServerCore core) {
+    return new StepTurn.Surroundings() {
+      @Override
+      public void begin() {
+        core.beginTurn();
+      }
+
+      @Override
+      public void end() {
+        core.endTurn();
+      }
+    };
   }
 
   @Override
   int doWork() {
+    if (!core.mayHaveWork()) {
+      // A turn would keep clients from committing for nothing.
+      return 0;
+    }
     turn.take();
     int work = inTurn(ownWork);
     return turn.release() ? Math.max(1, work) : work;
@@ -57,6 +77,7 @@ class TurnSteps extends Steps {
     Supplier<Boolean> changing =
         () -> {
           super.change(next);
+          turn.surround(of(core));
           return true;
         };
     turn.take();

@@ -274,8 +274,17 @@ public final class FigureCatalogue {
         .counter("deletes", "deletes that were published or committed, as puts are")
         .counter(
             "puts.shared",
-            "puts and deletes of an embedded store that the threads of clients committed by"
-                + " themselves, beside each other; also counted as puts or deletes")
+            "puts and deletes that clients committed by themselves, beside each other: the threads"
+                + " of an embedded store, and clients of other processes (`--commits own`); also"
+                + " counted as puts or deletes")
+        .gauge("committers", "clients of other processes that may commit by themselves")
+        .gauge(
+            "committers.stalled",
+            "clients that were stopped in the middle of a commit, which has no effect; while there"
+                + " are three, no client commits by itself")
+        .counter(
+            "committers.defeated",
+            "commits that the server ended because their clients were stopped in the middle")
         .counter(
             "batches.synced",
             "batches of puts and deletes that were made durable together, where that waits for a"

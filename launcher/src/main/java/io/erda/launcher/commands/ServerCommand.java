@@ -11,6 +11,7 @@ import io.erda.launcher.watch.ServiceNotices;
 import io.erda.launcher.watch.StandardErrorLog;
 import io.erda.protocol.Promise;
 import io.erda.protocol.PutMode;
+import io.erda.server.Committers;
 import io.erda.server.ErdaServer;
 import io.erda.server.Listening;
 import io.erda.server.ServerOptions;
@@ -203,6 +204,16 @@ public final class ServerCommand implements Callable<Integer> {
   private PutMode putMode;
 
   @Option(
+      names = "--commits",
+      paramLabel = "WHO",
+      description =
+          "Who commits updates and deletes of keys that have a value: none (the server does), or"
+              + " own (clients over shared memory whose processes belong to the server's user do so"
+              + " by themselves; where puts survive a kill, not where they survive power failure);"
+              + " none by default.")
+  private Committers commits;
+
+  @Option(
       names = "--polling-ns",
       paramLabel = "NS",
       description = "How long the server polls at most before it sleeps; 50000 by default.")
@@ -375,6 +386,7 @@ public final class ServerCommand implements Callable<Integer> {
             .withPutMode(putMode)
             .withGroup(group)
             .withQuotas(quotas.quotas());
+    options = commits == null ? options : options.withCommits(commits);
     options = mode == null ? options : withMode(options, mode);
     options = heads == null ? options : options.withHeads(atLeastOne("--heads", heads));
     options = regionBytes == null ? options : options.withRegionBytes(regionBytes);

@@ -3,6 +3,7 @@ package io.erda.launcher.doctor;
 import io.erda.launcher.posix.OwnProcess;
 import io.erda.logstore.LogFiles;
 import io.erda.pmem.Listing;
+import io.erda.protocol.Commits;
 import io.erda.protocol.Protocol;
 import io.erda.server.engine.files.StoreFiles;
 import java.io.IOException;
@@ -111,6 +112,7 @@ final class DirectoryFindings {
         || name.equals(StoreFiles.SUPERBLOCK)
         || name.equals(StoreFiles.ROOT)
         || name.equals(StoreFiles.STOPPED)
+        || name.equals(Commits.FILE)
         || name.equals(LogFiles.REGIONS)
         || StoreFiles.isTable(name)
         || LogFiles.isRegion(name);

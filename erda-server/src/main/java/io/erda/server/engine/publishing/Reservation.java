@@ -61,6 +61,21 @@ public final class Reservation {
   }
 
   /**
+   * Notes that the client has committed all objects before a place by itself.
+   *
+   * @param to what the client has stored; untrusted
+   * @return whether the place lies in this extent, behind all places taken before
+   */
+  public boolean hasCommitted(long to) {
+    if (to <= nextPlace || to > extent.end() || (to & 7) != 0) {
+      return false;
+    }
+    nextPlace = to;
+    usedSince = true;
+    return true;
+  }
+
+  /**
    * Takes the place of an object, without reading the clock.
    *
    * @return whether it lies in this extent and behind all places taken before

@@ -31,6 +31,7 @@ final class Admission {
   private final ServiceListener told;
   private final Consumer<Connection> admitted;
   private final BooleanSupplier crowded;
+  private final ClientCommits commits;
   private final MessageBuffers buffers = new MessageBuffers(Connection.BUFFER_BYTES);
   private final long[] refusals = new long[REASONS.length];
   private int nextClientId = 1;
@@ -45,6 +46,7 @@ final class Admission {
    * @param told receives the clients that are admitted or refused
    * @param admitted receives the connections of admitted clients
    * @param crowded whether there is no memory for another client
+   * @param commits receives the clients that may commit by themselves
    */
   Admission(
       StoreEngine engine,
@@ -57,7 +59,8 @@ final class Admission {
       Answers answers,
       ServiceListener told,
       Consumer<Connection> admitted,
-      BooleanSupplier crowded) {
+      BooleanSupplier crowded,
+      ClientCommits commits) {
     this.engine = engine;
     this.failures = failures;
     this.options = options;
@@ -69,6 +72,7 @@ final class Admission {
     this.told = told;
     this.admitted = admitted;
     this.crowded = crowded;
+    this.commits = commits;
   }
 
   private static String[] reasons() {
@@ -135,6 +139,8 @@ final class Admission {
     accepted++;
     int clientId = nextClientId++;
     int connectionEpoch = (int) (long) incarnation;
+    // Only a process of the server's own user commits by itself.
+    int line = port.commitsKey() != 0 && request.user() == null ? commits.take() : -1;
     Handshake.Welcome welcome =
         engine
             .welcome()
@@ -144,6 +150,8 @@ final class Admission {
             .messageBytesMax(Protocol.MESSAGE_BYTES_MAX)
             .pollingNs(options.pollingNs())
             .requestsMax(options.limits().operationsPerClient())
+            .commitsLine(Math.max(0, line))
+            .commitsKey(line < 0 ? 0 : port.commitsKey())
             .build();
     long processId = Handshake.decodeHello(request.privateData()).processId();
     told.connected(clientId, request.peer());
@@ -162,6 +170,9 @@ final class Admission {
             memory,
             buffers,
             answers);
+    if (line >= 0) {
+      commits.join(line, connection);
+    }
     connections.add(connection);
     admitted.accept(connection);
   }

@@ -109,6 +109,16 @@ final class ClientConnections {
     return false;
   }
 
+  /** Whether {@link #doWork} may find something to do. */
+  boolean mayHaveWork() {
+    for (int i = 0; i < connections.size(); i++) {
+      if (connections.get(i).mayHaveWork()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /** Gives up connections whose memory is missing. Returns whether there was any. */
   boolean giveUpWhoseMemoryIsLost() {
     boolean any = false;

@@ -52,6 +52,9 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
   /** The newest epoch whose map the client was sent; it has no remote keys of later ones. */
   long mapEpoch = -1;
 
+  /** The line in which the client commits by itself; −1 when it does not. */
+  int commitsLine = -1;
+
   /** The share of the client's user. */
   final UserShare share;
 
@@ -130,7 +133,9 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
     this.share = share;
     this.operationsMax = operationsMax;
     this.extentBytes = new int[heads];
-    this.reservations = new Reservations(heads, share, queuePair::revoke);
+    this.reservations =
+        new Reservations(
+            heads, share, queuePair::revoke, reservation -> leases.ended(this, reservation));
     this.messageBuffers = messageBuffers;
     this.answers = answers;
     this.memory = memory;
@@ -195,6 +200,13 @@ final class Connection implements CompletionHandler, Requester, AutoCloseable {
       giveUpAfter(faults.fault());
     }
     return armed == 1;
+  }
+
+  /** Whether a message may have come, or something that was put off can be done. */
+  boolean mayHaveWork() {
+    return gone
+        || !unsent.isEmpty()
+        || faults.step(queuePair, pair -> pair.mayComplete() ? 1 : 0) != 0;
   }
 
   /**

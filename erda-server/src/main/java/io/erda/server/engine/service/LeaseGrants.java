@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.IntPredicate;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
  * The leases of the log's space: grants extents to clients, ends them, and makes requests wait when
@@ -54,12 +55,14 @@ final class LeaseGrants {
   private final Set<Reservation> ending = new LinkedHashSet<>();
 
   private final Publishing publishing;
+  private final Supplier<ClientCommits> commits;
   private long lastReservation;
   private long excessEnded;
 
   /**
    * @param publishing finishes the publications in an extent before the extent ends
    * @param cleaningHelps whether cleaning may give a head the space that a client waits for
+   * @param commits receives extents that are granted and ended
    */
   LeaseGrants(
       LogStore log,
@@ -72,7 +75,8 @@ final class LeaseGrants {
       SpaceRefusals refusals,
       ClientConnections connections,
       Publishing publishing,
-      IntPredicate cleaningHelps) {
+      IntPredicate cleaningHelps,
+      Supplier<ClientCommits> commits) {
     this.log = log;
     this.root = root;
     this.publication = publication;
@@ -84,6 +88,7 @@ final class LeaseGrants {
     this.refusals = refusals;
     this.connections = connections;
     this.cleaningHelps = cleaningHelps;
+    this.commits = commits;
     this.publishing = publishing;
     this.bytesPerClient = options.limits().leasedBytesPerClient();
     this.lastReservation = root.incarnation() << 40;
@@ -240,6 +245,7 @@ final class LeaseGrants {
             connection.port.grant(connection.queuePair, extent),
             nanoTime.getAsLong());
     connection.reservations.add(reservation);
+    commits.get().opened(connection, reservation);
     MemorySegment out = connection.buffers();
     long at = Connection.responseAt(slot);
     Message.putLong(out, at + Message.LEASED_RESERVATION, reservation.id);
@@ -307,6 +313,11 @@ final class LeaseGrants {
     if (!failures.any() && failures.attempt(() -> settle(reservation.extent)) && !failures.any()) {
       failures.attempt(() -> log.end(reservation.extent));
     }
+  }
+
+  /** An extent of a client has ended, which may have undecided announcements. */
+  void ended(Connection connection, Reservation reservation) {
+    commits.get().ended(connection, reservation);
   }
 
   /** Notes that an announcement in a reservation is decided. */

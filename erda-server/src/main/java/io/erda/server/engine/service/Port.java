@@ -7,6 +7,7 @@ import io.erda.rdma.Device;
 import io.erda.rdma.Listener;
 import io.erda.rdma.MemoryRegion;
 import io.erda.rdma.QueuePair;
+import io.erda.server.engine.files.CommitsFile;
 import io.erda.server.engine.store.StoreEngine;
 import io.erda.server.engine.tables.Tables;
 import java.util.HashMap;
@@ -20,20 +21,32 @@ final class Port implements AutoCloseable {
   final Device device;
   final Listener listener;
   final MemoryRegion root;
+
+  /** The file by which clients commit; null where they don't. */
+  private final MemoryRegion commits;
+
   private final Map<Integer, MemoryRegion> tables = new HashMap<>();
   private final MemoryRegion[] regions;
 
-  Port(Device device, Listener listener, StoreEngine engine) {
+  /**
+   * @param commits the file by which clients commit over this device; null when they don't
+   */
+  Port(Device device, Listener listener, StoreEngine engine, CommitsFile commits) {
     this.device = device;
     this.listener = listener;
     this.root = device.register(engine.root().memory(), Access.REMOTE_READ);
+    this.commits =
+        commits == null
+            ? null
+            : device.register(commits.memory(), Access.REMOTE_READ | Access.REMOTE_WRITE);
     engine.tables().inUse().forEach(this::register);
     this.regions = new MemoryRegion[engine.log().geometry().slots()];
     engine.log().regions().forEach(this::register);
   }
 
   void register(Tables.Generation table) {
-    tables.put(table.number(), device.register(table.memory(), Access.REMOTE_READ));
+    int swaps = commits == null ? 0 : Access.REMOTE_ATOMIC;
+    tables.put(table.number(), device.register(table.memory(), Access.REMOTE_READ | swaps));
   }
 
   void deregister(Tables.Generation table) {
@@ -55,6 +68,11 @@ final class Port implements AutoCloseable {
   void register(Region region) {
     int writes = device.limitsWrites() ? 0 : Access.REMOTE_WRITE;
     regions[region.slot()] = device.register(region.memory(), Access.REMOTE_READ | writes);
+  }
+
+  /** The remote key of the file by which clients commit; 0 where they don't. */
+  long commitsKey() {
+    return commits == null ? 0 : commits.remoteKey();
   }
 
   /** Lets a client WRITE to its extent. Returns the remote key for that. */
@@ -91,5 +109,8 @@ final class Port implements AutoCloseable {
     }
     tables.values().forEach(device::deregister);
     device.deregister(root);
+    if (commits != null) {
+      device.deregister(commits);
+    }
   }
 }

@@ -8,6 +8,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import java.util.function.Predicate;
 
@@ -34,13 +35,16 @@ final class Reservations {
 
   private final UserShare share;
   private final LongConsumer revoke;
+  private final Consumer<Reservation> ended;
 
   /**
    * @param share the share of the client's user, which counts these extents
    * @param revoke receives the key of each extent that ends
+   * @param ended receives each extent that ends
    */
-  Reservations(int heads, UserShare share, LongConsumer revoke) {
+  Reservations(int heads, UserShare share, LongConsumer revoke, Consumer<Reservation> ended) {
     this.share = share;
+    this.ended = ended;
     this.revoke = revoke;
     this.newest = new Reservation[heads];
   }
@@ -87,6 +91,7 @@ final class Reservations {
     if (latest == removed) {
       latest = null;
     }
+    ended.accept(removed);
     if (removed.undecided > 0) {
       removed.revokedLater = true;
     } else {

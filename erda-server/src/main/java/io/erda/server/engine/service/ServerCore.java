@@ -79,6 +79,7 @@ public final class ServerCore implements AutoCloseable {
   private final LocalPuts localPuts;
   private final Announcing announcing;
   private final RequestDispatch requests;
+  private final ClientCommits commits;
   private final Answers answers;
   private final NamedFigures figures = new NamedFigures();
   private final ServiceListener told;
@@ -165,7 +166,8 @@ public final class ServerCore implements AutoCloseable {
             refusals,
             connections,
             publishing,
-            head -> cleaner().waitsFor(head));
+            head -> cleaner().waitsFor(head),
+            this::commits);
     this.cleaner =
         new Cleaner(
             engine.log(),
@@ -190,6 +192,16 @@ public final class ServerCore implements AutoCloseable {
             cleaner,
             files.departures(),
             figures);
+    this.commits =
+        new ClientCommits(
+            engine,
+            writer,
+            failures,
+            requests,
+            answers,
+            nanoTime,
+            ports::strangers,
+            options.cleaning().enabled());
     this.localPuts =
         new LocalPuts(
             engine, writer, publishing, failures, requests, answers, connections, this::onFault);
@@ -205,7 +217,8 @@ public final class ServerCore implements AutoCloseable {
             answers,
             told,
             connection -> admitted(connection, surroundings.turn()),
-            surroundings.crowded());
+            surroundings.crowded(),
+            commits);
     engine
         .log()
         .onLink(
@@ -231,11 +244,53 @@ public final class ServerCore implements AutoCloseable {
             answers)
         .addTo(figures, requests::count);
     figures.add("batches.synced", publishing::groups);
+    figures.add("committers", commits::committers);
+    figures.add("committers.stalled", commits::stalled);
+    figures.add("committers.defeated", commits::defeated);
+  }
+
+  /**
+   * Lets clients of this process's own user commit updates and deletes by themselves, over devices
+   * whose READs are loads. From now on {@link #beginTurn} comes before each step, and {@link
+   * #endTurn} behind it. To be called before {@link #listen}. Does nothing if each put needs the
+   * server: it is announced first, or visible data may still be lost, or waits for a device.
+   */
+  public void letClientsCommit() {
+    if (writer.announced() == null && !engine.pending().pendingFirst() && publishing.isAtOnce()) {
+      commits.open();
+    }
+  }
+
+  private ClientCommits commits() {
+    return commits;
+  }
+
+  /** Keeps clients from committing by themselves until {@link #endTurn}. */
+  public void beginTurn() {
+    commits.begin();
+  }
+
+  /** Lets clients commit by themselves. */
+  public void endTurn() {
+    commits.end();
+  }
+
+  /**
+   * Whether a step may find anything to do. Changes nothing, so that clients may commit meanwhile;
+   * to be called by the thread that takes the steps.
+   */
+  public boolean mayHaveWork() {
+    long nowNs = nanoTime.getAsLong();
+    return commits.committers() == 0
+        || nowNs >= nextAcceptNs
+        || nowNs >= nextHousekeepingNs
+        || hasMore()
+        || connections.mayHaveWork();
   }
 
   /** Serves the store on a device. */
   public void listen(Device device, Listener listener) {
-    ports.add(new Port(device, listener, engine));
+    ports.add(new Port(device, listener, engine, device.readsNow() ? commits.file() : null));
   }
 
   public StoreEngine engine() {
@@ -320,6 +375,7 @@ public final class ServerCore implements AutoCloseable {
    * and listeners.
    */
   public void giveWay() {
+    commits.close(false);
     files.close();
     writer.close();
   }
@@ -436,6 +492,7 @@ public final class ServerCore implements AutoCloseable {
       leases.endIdle(nowNs);
       files.tellAppends();
       files.tend(nowNs, leases.anyWaits());
+      commits.tend();
     }
     work += makeFiles() + cleanAndAnswer();
     if (work > handled || connections.unserved() > 0) {
@@ -568,6 +625,7 @@ public final class ServerCore implements AutoCloseable {
     publishing.finish(connection);
     announcing.gone(connection);
     leases.leave(connection);
+    commits.leave(connection);
     files.departures().gone(connection.clientId);
   }
 
@@ -587,6 +645,7 @@ public final class ServerCore implements AutoCloseable {
     try {
       publishing.finish();
     } finally {
+      commits.close(true);
       files.close();
       writer.close();
     }
@@ -619,6 +678,7 @@ public final class ServerCore implements AutoCloseable {
     } finally {
       connections.closeAll();
       ports.close();
+      commits.close(true);
       files.close();
       writer.close();
     }

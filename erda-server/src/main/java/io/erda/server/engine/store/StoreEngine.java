@@ -232,6 +232,11 @@ public final class StoreEngine implements AutoCloseable {
     recorded = false;
   }
 
+  /** Whether {@link #close} stores nothing. */
+  public boolean isAbandoned() {
+    return abandoned;
+  }
+
   public boolean closed() {
     return closed;
   }

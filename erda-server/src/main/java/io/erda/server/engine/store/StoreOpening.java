@@ -14,6 +14,7 @@ import io.erda.protocol.ErdaException;
 import io.erda.protocol.Promise;
 import io.erda.protocol.StoreTables;
 import io.erda.protocol.SuperblockLayout;
+import io.erda.server.engine.files.CommitsFile.Standing;
 import io.erda.server.engine.files.RootFile;
 import io.erda.server.engine.files.StopRecord;
 import io.erda.server.engine.files.StoreCreation;
@@ -104,6 +105,9 @@ public final class StoreOpening {
             StorePromise.ofNewStore(directory, wanted, create.putMode()),
             random);
       }
+      if (!looking) {
+        LateCommits.fence(directory);
+      }
       StopRecord.Verdict stopped = checkStopRecord(directory, looking);
       List<String> notes = new ArrayList<>(StorePromise.keep(directory, wanted));
       return openExisting(directory, stopped, wishes, notes, looking);
@@ -138,6 +142,13 @@ public final class StoreOpening {
     Superblock superblock =
         removeOldTables(directory, leftovers, superblock(superblockMemory), superblockMemory);
     superblock = wishes.fulfil(directory, superblock, superblockMemory, notes);
+    List<Standing> late = List.of();
+    if (!looking) {
+      LateCommits.Settled settled =
+          LateCommits.settle(directory, leftovers, superblock, superblockMemory, notes);
+      superblock = settled.superblock();
+      late = settled.kept();
+    }
     StoreTables named = superblock.tables();
     Tables.Generation current = table(directory, named.generation(), named.buckets(), root);
     Tables.Generation next =
@@ -155,8 +166,9 @@ public final class StoreOpening {
             new PendingWords(tables, current.memory().visibleBeforeDurable()),
             LogStore.open(leftovers, superblock.geometry(), superblock.store()),
             new KeyWords(superblock.hashSeed(), superblock.geometry().heads()));
+    LateCommits.keep(late, tables, parts.log());
     RecoveryReport recovery = new Recovery(parts).run(notes, stopped);
-    return new StoreEngine(parts, stopped, looking, recovery);
+    return new StoreEngine(parts, stopped, looking || !late.isEmpty(), recovery);
   }
 
   /** Loads the superblock, and converts one of an earlier layout before anything else is stored. */
@@ -228,7 +240,8 @@ public final class StoreOpening {
    * Removes tables that the superblock does not name: a table that was being created, or one that
    * was replaced. Both copies of the superblock must agree before that, because the older copy may
    * name such a table. All entries of such a table are also in another table; otherwise the
-   * superblock is not the newest of this store, and the opening fails.
+   * superblock is not the newest of this store, and the opening fails. A table that a stopped
+   * client may still change was copied.
    */
   private static Superblock removeOldTables(
       MemoryDirectory directory,
@@ -239,7 +252,9 @@ public final class StoreOpening {
     Superblock stored = superblock;
     for (String name : directory.names()) {
       if (StoreFiles.isTable(name) && !names(superblock, name)) {
-        requireNoEntries(directory, name);
+        if (!LateCommits.hasLeft(directory, superblock.tables(), name)) {
+          requireNoEntries(directory, name);
+        }
         if (stored == superblock) {
           superblock.again().store(superblockMemory);
           stored = superblock.again().stored();
