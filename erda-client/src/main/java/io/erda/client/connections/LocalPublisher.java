@@ -3,9 +3,10 @@ package io.erda.client.connections;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A server in the process of its clients that publishes in their threads: an object that a client
- * has built goes to its place in the log and becomes the newest version of its key within one call,
- * without a message ({@code docs/decisions/2026-11-23-what-a-put-costs.md}).
+ * A server in the process of its clients that publishes in their threads, or the table of a server
+ * in which a client commits by itself: an object that a client has built goes to its place in the
+ * log and becomes the newest version of its key within one call, without a message ({@code
+ * docs/decisions/2026-11-23-what-a-put-costs.md}).
  *
  * <p>It may decline at any time. Then nothing was changed, and the client WRITEs the object and
  * SENDs a message, as over any other device.

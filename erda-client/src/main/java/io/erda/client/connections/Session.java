@@ -80,7 +80,7 @@ public final class Session implements CompletionHandler {
   public long rootKey;
   public Leases leases;
 
-  /** Publishes puts without a message; null when the server is not in this process. */
+  /** Publishes puts without a message; null when each put needs one. */
   public LocalPublisher.Line line;
 
   /** The newest complete region map; null before the first. */
@@ -484,6 +484,8 @@ public final class Session implements CompletionHandler {
     announces = said.putMode() == PutMode.ANNOUNCE.code();
     if (context.publisher() != null && !announces) {
       line = context.publisher().line(said.clientId(), said.connectionEpoch());
+    } else if (said.commitsKey() != 0 && !announces) {
+      line = new CommitLine(this, said.commitsKey(), said.commitsLine());
     }
     rootKey = said.rootKey();
     requests.welcome(said);
