@@ -45,6 +45,14 @@ public final class LiveBytes {
     return known;
   }
 
+  /**
+   * Whether the counting has begun and not ended, so that it depends on the entry whether a
+   * replaced version must be counted. Before, none must be; afterwards each.
+   */
+  public boolean isCounting() {
+    return !known && cursor != 0;
+  }
+
   /** Live bytes of a region, or −1 when they are not known yet. */
   public long of(Region region) {
     return known ? Math.max(0, bytes[region.slot()]) : -1;

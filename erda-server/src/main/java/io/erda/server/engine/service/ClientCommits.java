@@ -18,6 +18,7 @@ import io.erda.server.engine.tables.Tables;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
@@ -87,7 +88,6 @@ final class ClientCommits {
   private final Answers answers;
   private final LongSupplier nanoTime;
   private final LongSupplier strangers;
-  private final boolean countsLive;
 
   /** Null while no client commits. */
   private CommitsFile file;
@@ -106,12 +106,12 @@ final class ClientCommits {
   private final Runnable closing = this::makeOdd;
   private final Runnable beginning = this::endCommits;
   private final Runnable noting = this::takeNotes;
+  private final IntSupplier counting;
   private final Runnable ending = this::letCommit;
   private final Runnable tending = this::freeLines;
 
   /**
    * @param strangers how many clients without a connection may still be in the middle of a commit
-   * @param countsLive whether live bytes are counted, which has to end before clients commit
    */
   ClientCommits(
       StoreEngine engine,
@@ -120,20 +120,19 @@ final class ClientCommits {
       RequestDispatch requests,
       Answers answers,
       LongSupplier nanoTime,
-      LongSupplier strangers,
-      boolean countsLive) {
+      LongSupplier strangers) {
     this.engine = engine;
     this.log = engine.log();
     this.geometry = log.geometry();
     this.tables = engine.tables();
     this.live = writer.live();
+    this.counting = live::doWork;
     this.counts = writer.puts();
     this.failures = failures;
     this.requests = requests;
     this.answers = answers;
     this.nanoTime = nanoTime;
     this.strangers = strangers;
-    this.countsLive = countsLive;
   }
 
   /** Makes the file, if there is room, and no client of an earlier server is in the way. */
@@ -187,6 +186,10 @@ final class ClientCommits {
 
   /** Ends a step. */
   void end() {
+    if (used > 0 && live.isCounting() && !failures.any()) {
+      // Nobody commits until all is counted.
+      failures.step(counting);
+    }
     if (used > 0 && Commits.isOdd(turn) && mayCommit()) {
       failures.attempt(ending);
     }
@@ -198,7 +201,7 @@ final class ClientCommits {
         && !undefeated
         && tables.next() == null
         && stalled.size() < STALLED_MAX
-        && (live.known() || !countsLive);
+        && !live.isCounting();
   }
 
   private void letCommit() {

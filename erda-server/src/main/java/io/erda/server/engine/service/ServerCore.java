@@ -193,15 +193,7 @@ public final class ServerCore implements AutoCloseable {
             files.departures(),
             figures);
     this.commits =
-        new ClientCommits(
-            engine,
-            writer,
-            failures,
-            requests,
-            answers,
-            nanoTime,
-            ports::strangers,
-            options.cleaning().enabled());
+        new ClientCommits(engine, writer, failures, requests, answers, nanoTime, ports::strangers);
     this.localPuts =
         new LocalPuts(
             engine, writer, publishing, failures, requests, answers, connections, this::onFault);
@@ -280,9 +272,11 @@ public final class ServerCore implements AutoCloseable {
    * to be called by the thread that takes the steps.
    */
   public boolean mayHaveWork() {
+    if (commits.committers() == 0) {
+      return true;
+    }
     long nowNs = nanoTime.getAsLong();
-    return commits.committers() == 0
-        || nowNs >= nextAcceptNs
+    return nowNs >= nextAcceptNs
         || nowNs >= nextHousekeepingNs
         || hasMore()
         || connections.mayHaveWork();
