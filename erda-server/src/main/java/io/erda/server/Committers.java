@@ -1,6 +1,6 @@
 package io.erda.server;
 
-/** Who commits updates and deletes of keys that have a value. */
+/** Says which processes commit updates and deletes of keys that have a value. */
 public enum Committers {
   /** The server. */
   NONE,

@@ -51,7 +51,7 @@ final class StepTurn implements Turn {
 
   private static final Sharer[] NOBODY = {};
 
-  /** What belongs to each turn besides the steps: clients of other processes wait meanwhile. */
+  /** Encloses each turn, to keep clients of other processes from committing meanwhile. */
   interface Surroundings {
     /** There are none. */
     Surroundings NONE = new Surroundings() {};

@@ -69,7 +69,7 @@ final class CommitLine implements LocalPublisher.Line {
   /** Where the reservation of each head's lease was found last in the line. */
   private final int[] leases;
 
-  // What the client knows as long as the turn has this number.
+  // These fields are valid while the turn has the number of the first.
 
   private long knownTurn = 1;
   private RegionMap map;
@@ -121,9 +121,8 @@ final class CommitLine implements LocalPublisher.Line {
     }
     outcome = LocalPublisher.LATER;
     tried = false;
-    // The outcome is a field, because it is valid even if a fault surfaces behind the swap. No
-    // guard
-    // is called around the commit: each call more is one that the JVM does not inline.
+    // The outcome is a field, because it is valid even if a fault surfaces behind the swap. The
+    // commit is not called through a guard, because the JVM would inline one call less.
     try {
       commit(object);
       faults.surface();

@@ -62,7 +62,7 @@ final class ClientCommits {
     /** The record that has stood for too long; null when there is none. */
     Standing stalled;
 
-    // What the server knows of the client's sums.
+    // These are the client's sums when the server last took note of them.
 
     long puts;
     long deletes;
@@ -187,7 +187,7 @@ final class ClientCommits {
   /** Ends a step. */
   void end() {
     if (used > 0 && live.isCounting() && !failures.any()) {
-      // Nobody commits until all is counted.
+      // The turn stays odd until all live bytes are counted.
       failures.step(counting);
     }
     if (used > 0 && Commits.isOdd(turn) && mayCommit()) {
@@ -226,7 +226,7 @@ final class ClientCommits {
         line.stalled = null;
         changed = true;
       }
-      // What stands since the turn became odd is cleared by its client, which sees that.
+      // A client that stored its record after the turn became odd sees that, and clears it.
       if (ends && serial != 0 && line.stalled == null) {
         begunNs = begunNs == 0 ? nanoTime.getAsLong() : begunNs;
         changed |= !isCleared(line, serial, begunNs);
@@ -288,7 +288,7 @@ final class ClientCommits {
     return true;
   }
 
-  // What clients have done.
+  // Taking note of the commits.
 
   private void takeNotes() {
     for (Line line : lines) {

@@ -26,10 +26,10 @@ import java.util.TreeSet;
 import java.util.stream.LongStream;
 
 /**
- * What the stopped clients of a server may still do to the table by themselves, and what keeps it
- * from happening (protocol's {@code FORMAT.md}, "Commits"). A client that was stopped between its
- * last look at the turn and its swap makes this swap whenever it goes on, even if its server has
- * died and the store was opened again since. Its record stands as long.
+ * Keeps the stopped clients of a server from changing the table when they go on (protocol's {@code
+ * FORMAT.md}, "Commits"). A client that was stopped between its last look at the turn and its swap
+ * makes this swap whenever it goes on, even if its server has died and the store was opened again
+ * since. Its record stands as long.
  *
  * <p>To <em>defeat</em> it, the server stores another word with the same meaning over the one that
  * the client expects. From then on the entry never has the expected word again: see {@link #bars}
