@@ -10,7 +10,7 @@ import java.util.function.Supplier;
  * @param name short
  * @param defect what is wrong, as a clause
  * @param patches made anew for each use, since they count what they meet
- * @param quick whether a few hundred seeds find it
+ * @param quick whether some dozens of seeds find it
  * @param survives null where the simulation has to find it; else why it can't be found today
  */
 record Mutant(
@@ -19,7 +19,7 @@ record Mutant(
     return new Mutant(name, defect, patches, true, null);
   }
 
-  /** It takes thousands of seeds: not for every build. */
+  /** It takes many seeds, from some seventy to thousands: not for every build. */
   Mutant slow() {
     return new Mutant(name, defect, patches, false, survives);
   }

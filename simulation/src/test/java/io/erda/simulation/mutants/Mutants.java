@@ -161,9 +161,10 @@ final class Mutants {
               "a put that expects a value is done where the key has another one",
               () -> List.of(constant(CONDITION, "test", "isEqual", 1))),
           Mutant.of(
-              "deleted is a value",
-              "a put that expects no value is not done where the key was deleted",
-              () -> List.of(constant(CONDITION, "test", "isValue", 1))),
+                  "deleted is a value",
+                  "a put that expects no value is not done where the key was deleted",
+                  () -> List.of(constant(CONDITION, "test", "isValue", 1)))
+              .slow(),
           Mutant.of(
               "conflict is success",
               "a client is told that a put was done whose condition did not hold",
@@ -208,22 +209,25 @@ final class Mutants {
               .slow(),
           // The record of a stop
           Mutant.of(
-              "stop recorded before it is durable",
-              "the record of a clean stop describes what a power failure may still take",
-              () ->
-                  List.of(
-                      without(STOP_RECORD, "file", "flush"),
-                      without(STOP_RECORD, "file", "drain"))),
+                  "stop recorded before it is durable",
+                  "the record of a clean stop describes what a power failure may still take",
+                  () ->
+                      List.of(
+                          without(STOP_RECORD, "file", "flush"),
+                          without(STOP_RECORD, "file", "drain")))
+              .slow(),
           Mutant.of(
               "stop not compared",
               "an opening and an inspection believe that tables are what they were at the stop",
               () -> List.of(body(STOP_RECORD + "$Differences", "page", CodeBuilder::return_))),
           Mutant.of(
-              "stop not compared by an opening",
-              "an opening takes tables that are not what they were at the stop",
-              () ->
-                  List.of(
-                      before(OPENING, "checkStopRecord", code -> code.iconst_1().istore(LOOKING)))),
+                  "stop not compared by an opening",
+                  "an opening takes tables that are not what they were at the stop",
+                  () ->
+                      List.of(
+                          before(
+                              OPENING, "checkStopRecord", code -> code.iconst_1().istore(LOOKING))))
+              .slow(),
           Mutant.of(
               "record of a stop stays",
               "an opening leaves the record of the stop before",
