@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -107,13 +108,27 @@ class LostQueueFilesTest {
     assertEquals(0, reusedByAServer(), "shm/ was empty");
   }
 
+  /** As in a container with an ID of its own for the boot. */
+  @Test
+  void anotherIdOfThisBootIsNoOtherBoot() throws Exception {
+    assertTrue(reusedByAServer() > 0, "an ordinary server uses files again");
+    removeShm();
+    assertEquals(0, reusedByAServer(), "shm/ was gone");
+    renameNote();
+    assertEquals(0, reusedByAServer(), "its clients may still live");
+  }
+
   private long reusedInTheNextBoot() throws Exception {
+    Files.setLastModifiedTime(renameNote(), FileTime.fromMillis(0));
+    return reusedByAServer();
+  }
+
+  private Path renameNote() throws Exception {
     Path note =
         list(shm()).stream()
             .filter(file -> file.getFileName().toString().startsWith("lost-"))
             .findAny()
             .orElseThrow();
-    Files.move(note, shm().resolve("lost-in-another-boot"));
-    return reusedByAServer();
+    return Files.move(note, shm().resolve("lost-in-another-boot"));
   }
 }

@@ -13,7 +13,6 @@ import java.nio.ByteOrder;
  * <pre>
  *     0  magic "ERDACOMM"     8
  *     8  version              4 | 12  lines  4
- *    16  boot                 8   of the machine; 0: not known
  *   128  turn                 8   grows for ever; odd while a step of the server is under way
  *   136  table                8   the number of the table in which clients commit; 0: in none
  *   144  copied               8   the number of a table that an opening replaces by a copy; 0: none
@@ -53,7 +52,6 @@ public final class Commits {
 
   public static final long MAGIC_OFFSET = 0;
   public static final long VERSION_OFFSET = 8;
-  public static final long BOOT_OFFSET = 16;
   public static final long TURN_OFFSET = 128;
   public static final long TABLE_OFFSET = 136;
   public static final long COPIED_OFFSET = 144;

@@ -85,7 +85,6 @@ class FormatTest {
       MemorySegment file = arena.allocate(Commits.BYTES, 128);
       Commits.store(file, Commits.MAGIC_OFFSET, Commits.MAGIC);
       Commits.store(file, Commits.VERSION_OFFSET, Commits.versionAndLines());
-      Commits.store(file, Commits.BOOT_OFFSET, 349);
       Commits.store(file, Commits.TURN_OFFSET, 7);
       Commits.store(file, Commits.TABLE_OFFSET, 1);
       long line = Commits.line(1);

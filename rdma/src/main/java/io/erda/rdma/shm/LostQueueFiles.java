@@ -11,7 +11,8 @@ import java.nio.file.Path;
  * has the files that such a client has mapped.
  *
  * <p>An empty file remembers it, because later openings find a registry again. Its name has the ID
- * of the host's boot, which no client outlives.
+ * of the host's boot, which no client outlives. A container may have another ID for the same boot,
+ * so a file that is no older than the boot counts as well.
  */
 final class LostQueueFiles {
   private static final String PREFIX = "lost-";
@@ -26,7 +27,7 @@ final class LostQueueFiles {
     String ofThisBoot = PREFIX + boot();
     boolean noted = false;
     for (String name : directory.names(PREFIX)) {
-      if (name.equals(ofThisBoot)) {
+      if (name.equals(ofThisBoot) || directory.changedMillis(name) >= bootMillis()) {
         noted = true;
       } else {
         directory.clear(name);
@@ -45,6 +46,19 @@ final class LostQueueFiles {
       return Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip();
     } catch (IOException e) {
       return "unknown";
+    }
+  }
+
+  /**
+   * When the host's boot began, in milliseconds of the wall clock; the earliest time if unknown.
+   */
+  private static long bootMillis() {
+    try {
+      String uptime = Files.readString(Path.of("/proc/uptime"));
+      double seconds = Double.parseDouble(uptime.substring(0, uptime.indexOf(' ')));
+      return System.currentTimeMillis() - (long) (seconds * 1000);
+    } catch (IOException | RuntimeException e) {
+      return Long.MIN_VALUE;
     }
   }
 

@@ -251,6 +251,11 @@ public final class ShmDirectory implements AutoCloseable {
     return Files.exists(at(name), LinkOption.NOFOLLOW_LINKS);
   }
 
+  /** When a file was changed last, in milliseconds of the wall clock. */
+  long changedMillis(String name) throws IOException {
+    return Files.getLastModifiedTime(at(name), LinkOption.NOFOLLOW_LINKS).toMillis();
+  }
+
   /** Returns the names that begin with {@code prefix}, of files of any kind. */
   List<String> names(String prefix) throws IOException {
     return Listing.names(reopened(descriptor), file("")).stream()

@@ -52,16 +52,13 @@ public final class CommitsFile implements AutoCloseable {
   /**
    * Makes a new file, in which the turn is odd, in place of one that is there. REQUIRES: no record
    * stands in the other one, or {@link #fence} and what follows are done.
-   *
-   * @param boot of the machine; 0: not known
    */
-  public static CommitsFile create(MemoryDirectory directory, int boot) throws IOException {
+  public static CommitsFile create(MemoryDirectory directory) throws IOException {
     directory.delete(Commits.FILE);
     CommitsFile file = new CommitsFile(directory.create(Commits.FILE, Commits.BYTES));
     boolean done = false;
     try {
       file.store(Commits.VERSION_OFFSET, Commits.versionAndLines());
-      file.store(Commits.BOOT_OFFSET, boot);
       file.store(Commits.TURN_OFFSET, 1);
       file.store(Commits.MAGIC_OFFSET, Commits.MAGIC);
       done = true;
@@ -101,12 +98,6 @@ public final class CommitsFile implements AutoCloseable {
     for (int i = 0; i < LOOKS && !standing().isEmpty(); i++) {
       LockSupport.parkNanos(PAUSE_NS);
     }
-  }
-
-  /** Whether the file is of another boot of the machine, so that its clients have ended. */
-  public boolean isOfOtherBoot(int boot) {
-    long written = Commits.load(segment, Commits.BOOT_OFFSET);
-    return boot != 0 && written != 0 && written != boot;
   }
 
   public PersistentMemory memory() {

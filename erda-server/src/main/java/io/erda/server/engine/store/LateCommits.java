@@ -42,11 +42,12 @@ public final class LateCommits {
 
   /**
    * Ends the commits of clients of an earlier server, but for those whose records stand afterwards.
-   * Leaves no memory open.
+   * Leaves no memory open. Does not ask whether the machine was started anew since: a container may
+   * have another number for the same start.
    */
   static void fence(MemoryDirectory directory) throws IOException {
     try (CommitsFile file = CommitsFile.open(directory)) {
-      if (file != null && !file.isOfOtherBoot(directory.boot())) {
+      if (file != null) {
         file.fence();
       }
     }
@@ -96,8 +97,7 @@ public final class LateCommits {
     Superblock now = superblock;
     List<Standing> kept = new ArrayList<>();
     try (CommitsFile file = CommitsFile.open(directory)) {
-      List<Standing> late =
-          file == null || file.isOfOtherBoot(directory.boot()) ? List.of() : file.standing();
+      List<Standing> late = file == null ? List.of() : file.standing();
       for (int table : tablesOf(superblock.tables(), late)) {
         List<Standing> ofTable = late.stream().filter(each -> each.table() == table).toList();
         defeat(directory, table, ofTable);
@@ -108,13 +108,14 @@ public final class LateCommits {
           now = now.stored();
           leftovers.remove(StoreFiles.table(table));
           notes.add(
-              "a client was stopped in the middle of a commit: the table was copied, so that the"
-                  + " commit has no effect");
+              "a client was in the middle of a commit when the last server ended: the table was"
+                  + " copied, so that the commit has no effect");
         } else {
           kept.addAll(ofTable);
           notes.add(
-              "a client was stopped in the middle of a commit, and there is no room for a copy of"
-                  + " the table: until the next start no client commits by itself");
+              "a client was in the middle of a commit when the last server ended, and there is no"
+                  + " room for a copy of the table: until the next start no client commits by"
+                  + " itself");
         }
       }
       StoreTables used = now.tables();
@@ -190,7 +191,7 @@ public final class LateCommits {
       return null;
     }
     try {
-      return CommitsFile.create(directory, directory.boot());
+      return CommitsFile.create(directory);
     } catch (IOException e) {
       return null;
     }

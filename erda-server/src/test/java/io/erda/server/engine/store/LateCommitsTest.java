@@ -67,7 +67,7 @@ class LateCommitsTest {
     int table = store.engine.tables().current().number();
     mappedMemory = disk.anotherView().open(StoreFiles.table(table));
     mapped = mappedMemory.segment();
-    CommitsFile file = CommitsFile.create(disk, 0);
+    CommitsFile file = CommitsFile.create(disk);
     file.storeTurn(6);
     commits = file.memory().segment();
     assertEquals(
@@ -99,7 +99,7 @@ class LateCommitsTest {
     assertTrue(Commits.isOdd(Commits.load(commits, Commits.TURN_OFFSET)));
     assertFalse(goesOn(), "the client believes that its put is done");
     requireValues(store, OLD);
-    assertTrue(store.engine.recovery().notes().toString().contains("stopped"));
+    assertTrue(store.engine.recovery().notes().toString().contains("the table was copied"));
     store.close();
     assertTrue(disk.exists(StoreFiles.STOPPED));
     requireValues(StoreHarness.open(disk.anotherView()), OLD);
