@@ -14,6 +14,7 @@ import io.erda.server.engine.service.ServerCore;
 import io.erda.server.engine.service.ServiceOptions;
 import io.erda.server.engine.service.Turn;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -133,7 +134,8 @@ final class ServerAssembly {
                 news,
                 abandoned,
                 turn,
-                crowded),
+                crowded,
+                LockSupport::parkNanos),
             nanoTime);
     if (options.commits() == Committers.OWN && !options.timed()) {
       core.letClientsCommit();

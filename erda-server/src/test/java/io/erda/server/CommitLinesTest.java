@@ -281,6 +281,11 @@ class CommitLinesTest {
       if (isStopped) {
         return;
       }
+      if (point == CommitStops.FOUND) {
+        // Who is stopped before the copy is one of the device's strangers, and this one has none.
+        mustNotSwap = false;
+        return;
+      }
       if (point == CommitStops.COPIED) {
         mustNotSwap = false;
       } else if (point == CommitStops.SWAPPED && mustNotSwap) {
@@ -293,7 +298,7 @@ class CommitLinesTest {
       if (stopsOneOf == 0 || random.nextInt(stopsOneOf) != 0) {
         return;
       }
-      stops[point]++;
+      stops[point - 1]++;
       String stoppedAt = key;
       byte[] stoppedValue = value;
       boolean swapped = wasSwapped;

@@ -7,20 +7,23 @@ import java.util.function.IntConsumer;
 
 /** Stops a client within its commits: tests look at what happens meanwhile. */
 final class CommitStops {
+  /** The entry was found, and nothing is stored yet. */
+  static final int FOUND = 0;
+
   /** The object is in its place, and nothing says so yet. */
-  static final int COPIED = 0;
+  static final int COPIED = 1;
 
   /** The record stands, and the client has not compared the number of the turn. */
-  static final int STANDS = 1;
+  static final int STANDS = 2;
 
   /** The next thing that the client does is the swap. */
-  static final int SEEN = 2;
+  static final int SEEN = 3;
 
   /** The put has happened. */
-  static final int SWAPPED = 3;
+  static final int SWAPPED = 4;
 
   /** The client is about to clear its record. */
-  static final int TOLD = 4;
+  static final int TOLD = 5;
 
   private CommitStops() {}
 

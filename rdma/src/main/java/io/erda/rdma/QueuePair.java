@@ -2,6 +2,7 @@ package io.erda.rdma;
 
 import java.lang.foreign.MemorySegment;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntConsumer;
 
 /**
  * A reliable connection. Belongs to one thread.
@@ -99,6 +100,14 @@ public interface QueuePair extends AutoCloseable {
    */
   default MemorySegment memory(long remoteKey, boolean toStore) {
     return null;
+  }
+
+  /**
+   * Returns what to call between two accesses of {@link #memory}, with a number that names the
+   * place. It does nothing, but in a simulation others go on there.
+   */
+  default IntConsumer between() {
+    return _ -> {};
   }
 
   /**

@@ -26,13 +26,14 @@ import java.util.function.IntConsumer;
  * a message.
  */
 final class CommitLine implements LocalPublisher.Line {
-  /** Points of a commit at which a test may stop the client. */
-  static final int COPIED = 0;
+  // Points of a commit at which a simulation or a test may stop the client.
 
-  static final int STANDS = 1;
-  static final int SEEN = 2;
-  static final int SWAPPED = 3;
-  static final int TOLD = 4;
+  static final int FOUND = 0;
+  static final int COPIED = 1;
+  static final int STANDS = 2;
+  static final int SEEN = 3;
+  static final int SWAPPED = 4;
+  static final int TOLD = 5;
 
   /** How many swaps are tried when other clients replace the same word. */
   private static final int SWAPS_MAX = 8;
@@ -76,8 +77,8 @@ final class CommitLine implements LocalPublisher.Line {
   private long table;
   private MemorySegment tableMemory;
 
-  /** Called with a number at points of each commit. A test stops the client there. */
-  private IntConsumer stops = _ -> {};
+  /** Called with a number at points of each commit. */
+  private IntConsumer stops;
 
   private int swapsChecked;
   private MemorySegment commits;
@@ -102,6 +103,7 @@ final class CommitLine implements LocalPublisher.Line {
     this.commitsKey = commitsKey;
     this.line = Commits.line(number);
     this.leases = new int[geometry.heads()];
+    this.stops = queuePair.between();
   }
 
   @Override
@@ -177,6 +179,7 @@ final class CommitLine implements LocalPublisher.Line {
     long ahead = ObjectLayout.firstWord(old, oldPlace);
     long place = geometry.place(object.offset);
     int padded = ObjectLayout.padded(object.bytes);
+    stops.accept(FOUND);
     MemorySegment.copy(object.memory, 0, into, place, padded);
     if (ObjectLayout.tombstone(ahead) && object.delete
         || ObjectLayout.bytes(object.keyLength, 0) > geometry.room(oldPlace)

@@ -17,8 +17,8 @@ import io.erda.server.engine.tables.PutCounts;
 import io.erda.server.engine.tables.Tables;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntSupplier;
+import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
@@ -87,6 +87,7 @@ final class ClientCommits {
   private final RequestDispatch requests;
   private final Answers answers;
   private final LongSupplier nanoTime;
+  private final LongConsumer parking;
   private final LongSupplier strangers;
 
   /** Null while no client commits. */
@@ -111,6 +112,7 @@ final class ClientCommits {
   private final Runnable tending = this::freeLines;
 
   /**
+   * @param parking lets some nanoseconds pass
    * @param strangers how many clients without a connection may still be in the middle of a commit
    */
   ClientCommits(
@@ -120,6 +122,7 @@ final class ClientCommits {
       RequestDispatch requests,
       Answers answers,
       LongSupplier nanoTime,
+      LongConsumer parking,
       LongSupplier strangers) {
     this.engine = engine;
     this.log = engine.log();
@@ -132,6 +135,7 @@ final class ClientCommits {
     this.requests = requests;
     this.answers = answers;
     this.nanoTime = nanoTime;
+    this.parking = parking;
     this.strangers = strangers;
   }
 
@@ -140,6 +144,7 @@ final class ClientCommits {
     file = failures.result(() -> LateCommits.newFile(engine));
     if (file != null) {
       turn = file.turn();
+      failures.lookAt(file.memory().backing());
     }
   }
 
@@ -253,11 +258,11 @@ final class ClientCommits {
     return true;
   }
 
-  private static void pause(int tries) {
+  private void pause(int tries) {
     if (tries < SPINS) {
       Thread.onSpinWait();
     } else {
-      LockSupport.parkNanos(PAUSE_NS);
+      parking.accept(PAUSE_NS);
     }
   }
 

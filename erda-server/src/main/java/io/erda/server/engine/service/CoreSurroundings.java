@@ -5,7 +5,9 @@ import io.erda.server.engine.events.ServiceListener;
 import io.erda.server.engine.publishing.Syncs;
 import io.erda.server.engine.store.StoreFailures;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 
 /**
@@ -23,6 +25,7 @@ import java.util.function.Supplier;
  *     live
  * @param turn the turns in which threads of devices handle requests
  * @param crowded whether there is no memory for another client
+ * @param pause lets some nanoseconds pass, within a step that waits for a client
  */
 public record CoreSurroundings(
     FileWork files,
@@ -32,7 +35,8 @@ public record CoreSurroundings(
     StoreFailures.Listener failing,
     List<Device> abandoned,
     Turn turn,
-    BooleanSupplier crowded) {
+    BooleanSupplier crowded,
+    LongConsumer pause) {
   /** The server's thread does all work, and no listener is called. */
   public static final CoreSurroundings NONE =
       new CoreSurroundings(
@@ -43,33 +47,44 @@ public record CoreSurroundings(
           StoreFailures.Listener.NONE,
           List.of(),
           Turn.NONE,
-          () -> false);
+          () -> false,
+          LockSupport::parkNanos);
 
   public CoreSurroundings {
     abandoned = List.copyOf(abandoned);
   }
 
   public CoreSurroundings withSyncs(Syncs other) {
-    return new CoreSurroundings(files, other, loss, listener, failing, abandoned, turn, crowded);
+    return new CoreSurroundings(
+        files, other, loss, listener, failing, abandoned, turn, crowded, pause);
   }
 
   public CoreSurroundings withListener(ServiceListener other) {
-    return new CoreSurroundings(files, syncs, loss, other, failing, abandoned, turn, crowded);
+    return new CoreSurroundings(
+        files, syncs, loss, other, failing, abandoned, turn, crowded, pause);
   }
 
   public CoreSurroundings withFailing(StoreFailures.Listener other) {
-    return new CoreSurroundings(files, syncs, loss, listener, other, abandoned, turn, crowded);
+    return new CoreSurroundings(
+        files, syncs, loss, listener, other, abandoned, turn, crowded, pause);
   }
 
   public CoreSurroundings withTurn(Turn other) {
-    return new CoreSurroundings(files, syncs, loss, listener, failing, abandoned, other, crowded);
+    return new CoreSurroundings(
+        files, syncs, loss, listener, failing, abandoned, other, crowded, pause);
   }
 
   public CoreSurroundings withCrowded(BooleanSupplier other) {
-    return new CoreSurroundings(files, syncs, loss, listener, failing, abandoned, turn, other);
+    return new CoreSurroundings(
+        files, syncs, loss, listener, failing, abandoned, turn, other, pause);
+  }
+
+  public CoreSurroundings withPause(LongConsumer other) {
+    return new CoreSurroundings(
+        files, syncs, loss, listener, failing, abandoned, turn, crowded, other);
   }
 
   public CoreSurroundings withAbandoned(List<Device> other) {
-    return new CoreSurroundings(files, syncs, loss, listener, failing, other, turn, crowded);
+    return new CoreSurroundings(files, syncs, loss, listener, failing, other, turn, crowded, pause);
   }
 }

@@ -193,7 +193,15 @@ public final class ServerCore implements AutoCloseable {
             files.departures(),
             figures);
     this.commits =
-        new ClientCommits(engine, writer, failures, requests, answers, nanoTime, ports::strangers);
+        new ClientCommits(
+            engine,
+            writer,
+            failures,
+            requests,
+            answers,
+            nanoTime,
+            surroundings.pause(),
+            ports::strangers);
     this.localPuts =
         new LocalPuts(
             engine, writer, publishing, failures, requests, answers, connections, this::onFault);
@@ -255,6 +263,11 @@ public final class ServerCore implements AutoCloseable {
 
   private ClientCommits commits() {
     return commits;
+  }
+
+  /** How often a commit was ended because its client was stopped. */
+  public long commitsDefeated() {
+    return commits.defeated();
   }
 
   /** Keeps clients from committing by themselves until {@link #endTurn}. */

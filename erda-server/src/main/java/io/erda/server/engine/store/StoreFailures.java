@@ -11,6 +11,8 @@ import io.erda.pmem.OutOfSpaceException;
 import io.erda.protocol.Result;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
@@ -41,6 +43,7 @@ public final class StoreFailures {
   }
 
   private final StoreEngine engine;
+  private final List<Backing> besides = new ArrayList<>();
   private final MemoryGuard faults = new MemoryGuard();
   private final Listener listener;
   private String reason;
@@ -205,6 +208,11 @@ public final class StoreFailures {
     return "the hash table was damaged while it was in use: " + e.getMessage();
   }
 
+  /** Adds a file that is looked at, besides those of the store, when memory is missing. */
+  public void lookAt(Backing file) {
+    besides.add(file);
+  }
+
   /** Whether a file of the store was shortened. */
   public boolean isAnyShortened() {
     return shortened() != null;
@@ -212,7 +220,9 @@ public final class StoreFailures {
 
   /** A description of a file of the store that was shortened; null when there is none. */
   private String shortened() {
-    for (Backing file : engine.files()) {
+    List<Backing> files = new ArrayList<>(engine.files());
+    files.addAll(besides);
+    for (Backing file : files) {
       long bytes = length(file);
       if (bytes < file.offset() + file.length()) {
         return "%s was shortened while it was in use: it has %d of %d bytes"
