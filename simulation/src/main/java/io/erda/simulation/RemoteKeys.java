@@ -42,6 +42,11 @@ final class RemoteKeys {
     return any;
   }
 
+  /** The region of a key, or null. */
+  SimulatedRegion find(long remoteKey) {
+    return regions.get(remoteKey);
+  }
+
   /** The region of a device that work reaches with its key; null when it is refused. */
   SimulatedRegion resolve(PostedWork work, Device owner) {
     SimulatedRegion region = regions.get(work.remoteKey);

@@ -255,13 +255,18 @@ public final class SimulatedDevice implements Device {
   }
 
   @Override
+  public boolean readsNow() {
+    return network.lendsMemory();
+  }
+
+  @Override
   public boolean flushes() {
     return true;
   }
 
   @Override
   public int strangers() {
-    return embedded ? 0 : network.lateStores.count(disks);
+    return embedded ? 0 : network.lateStores.count(disks) + network.borrowingStrangers();
   }
 
   @Override

@@ -215,6 +215,18 @@ public final class SimulatedDisk {
   }
 
   /**
+   * Does something within a step of the living process. Other processes may go on then, and one of
+   * them may end this process.
+   */
+  public void during(Runnable action) {
+    long mine = incarnation;
+    action.run();
+    if (!buried && mine != incarnation) {
+      throw new SimulatedCrash("the process ended while it waited");
+    }
+  }
+
+  /**
    * Called between two loads of memory to which other processes may store, so that these go on
    * between the loads.
    */
@@ -645,6 +657,13 @@ public final class SimulatedDisk {
 
   void countNicWord() {
     nicWords++;
+  }
+
+  /**
+   * Gives the boot another number, as a container may have one of its own, while nothing is lost.
+   */
+  public void renumberBoot() {
+    boot++;
   }
 
   int boot() {

@@ -176,18 +176,21 @@ public final class SimulatedMemory implements PersistentMemory {
 
   @Override
   public void drain() {
+    boolean crash;
     synchronized (disk) {
-      drainLocked();
+      checkOpen();
+      crash = disk.event(incarnation, SimulatedDisk.Event.DRAIN, file, 0);
+      disk.countDrain();
+    }
+    // This is done also before a crash, so that other processes see the stores of the interrupted
+    // drain. They may run on other threads.
+    disk.waits(incarnation);
+    synchronized (disk) {
+      drainLocked(crash);
     }
   }
 
-  private void drainLocked() {
-    checkOpen();
-    boolean crash = disk.event(incarnation, SimulatedDisk.Event.DRAIN, file, 0);
-    disk.countDrain();
-    // This is done also before a crash, so that other processes see the stores of the interrupted
-    // drain.
-    disk.waits(incarnation);
+  private void drainLocked(boolean crash) {
     if (keepsPromise && !crash && disk.failsDrain(file)) {
       IOException reason = new IOException("Input/output error");
       throw new UncheckedIOException(file.name + ": msync failed", reason);

@@ -30,6 +30,13 @@ public final class SimulatedNetwork {
 
   private boolean storesUntilFenced;
 
+  /** Those that have accessed memory of a peer by loads and stores. */
+  final List<BorrowedMemory> borrowers = new ArrayList<>();
+
+  private boolean lendsMemory;
+  private long listens;
+  private final long[] reached = new long[8];
+
   public SimulatedNetwork(VirtualTime time, RandomGenerator random, NetworkModel model) {
     hops = new Hops(time, random, model);
   }
@@ -77,7 +84,13 @@ public final class SimulatedNetwork {
   }
 
   boolean listen(SimulatedListener listener) {
+    listens++;
     return listeners.putIfAbsent(listener.address(), listener) == null;
+  }
+
+  /** How often somebody has begun to listen. */
+  long listens() {
+    return listens;
   }
 
   void unlisten(SimulatedListener listener) {
@@ -95,6 +108,37 @@ public final class SimulatedNetwork {
   public void storesUntilFenced() {
     storesUntilFenced = true;
     lateStores.often();
+  }
+
+  /**
+   * Makes the memory of a peer accessible by loads and stores, as between processes of one host.
+   */
+  public void lendMemory() {
+    lendsMemory = true;
+  }
+
+  boolean lendsMemory() {
+    return lendsMemory;
+  }
+
+  /** Notes that an end has come to a place between two such accesses. */
+  void reached(int place) {
+    reached[place]++;
+  }
+
+  /** How often ends have come to a place between two such accesses. */
+  public long timesReached(int place) {
+    return reached[place];
+  }
+
+  /** Number of ends that may access memory of a peer that has ended the connection, or died. */
+  int borrowingStrangers() {
+    borrowers.removeIf(BorrowedMemory::isOver);
+    int count = 0;
+    for (BorrowedMemory each : borrowers) {
+      count += each.isStranger() ? 1 : 0;
+    }
+    return count;
   }
 
   /** Number of WRITEs that landed, or went on, after the responder's process had died. */

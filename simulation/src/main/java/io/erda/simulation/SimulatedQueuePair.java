@@ -9,6 +9,7 @@ import io.erda.rdma.Status;
 import io.erda.rdma.Work;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
+import java.util.function.IntConsumer;
 
 /**
  * One end of a simulated connection, with its work on the way to the other end.
@@ -36,6 +37,7 @@ final class SimulatedQueuePair implements QueuePair {
   private final MessageDelivery messages;
   private final Responder responder;
   private final ReadInCall readInCall;
+  private final BorrowedMemory borrowed;
   private final Severing severing;
   private final SimulatedClaims claims = new SimulatedClaims();
 
@@ -59,6 +61,7 @@ final class SimulatedQueuePair implements QueuePair {
     responder =
         new Responder(hops, reach, traffic, sends, network.keys, network.lateStores, messages);
     readInCall = new ReadInCall(hops, reach, network.keys, traffic, device::isCrashed);
+    borrowed = new BorrowedMemory(hops, end, reach, network, device::isCrashed);
     severing = new Severing(hops, reach, sends, responder, messages, network.lateStores);
   }
 
@@ -80,6 +83,7 @@ final class SimulatedQueuePair implements QueuePair {
     peer = other;
     end.connect();
     reach.connect(other.end);
+    borrowed.connected();
   }
 
   private void arrive(PostedWork work) {
@@ -158,6 +162,16 @@ final class SimulatedQueuePair implements QueuePair {
   public boolean readNow(Work read) {
     PostedWork work = keep(read);
     return readInCall.mayBegin(sends.isIdle()) && readInCall.read(work);
+  }
+
+  @Override
+  public MemorySegment memory(long remoteKey, boolean toStore) {
+    return borrowed.memory(remoteKey, toStore);
+  }
+
+  @Override
+  public IntConsumer between() {
+    return borrowed;
   }
 
   @Override
@@ -316,7 +330,7 @@ final class SimulatedQueuePair implements QueuePair {
   /** Makes this end notice after a while that the other one is gone. */
   private void endLater() {
     long ns = hops.ns(hops.model.detectNs());
-    if (reach.isUnfenced()) {
+    if (reach.isUnfenced() || network.lendsMemory() && hops.random.nextBoolean()) {
       // The process of this end checks the peer only when it needs it, or when it goes on after a
       // stop.
       int log2 = hops.random.nextInt(UNFENCED_NS_LOG2_MIN, UNFENCED_NS_LOG2_MAX);

@@ -9,7 +9,7 @@ import java.util.random.RandomGenerator;
  *
  * <p>Deterministic: the same seed and the same calls give the same run. Events of one instant
  * happen in an order drawn from the seed, so two events that need an order must get different
- * times. One thread.
+ * times. One thread at a time.
  */
 public final class VirtualTime implements LongSupplier {
   /** No event is waiting. */
@@ -22,6 +22,9 @@ public final class VirtualTime implements LongSupplier {
   private long[] timesNs = new long[64];
   private long[] ties = new long[64];
   private Runnable[] events = new Runnable[64];
+
+  /** The fiber that runs now; null while the caller of the simulation does. */
+  Fiber running;
 
   /** Starts at a seeded instant, because a monotonic clock has no meaningful zero. */
   public VirtualTime(RandomGenerator random) {
@@ -97,6 +100,20 @@ public final class VirtualTime implements LongSupplier {
   /** As {@link #runUntil}, from now. */
   public long runFor(long durationNs) {
     return runUntil(nowNs + durationNs);
+  }
+
+  /**
+   * Stops who calls for some time, while others go on. In a {@link Fiber} this is exact. Elsewhere
+   * the caller goes on after those who were stopped meanwhile.
+   */
+  public void stop(long ns) {
+    Fiber stopped = running;
+    if (stopped == null) {
+      runFor(ns);
+    } else {
+      after(ns, stopped::resume);
+      stopped.stop();
+    }
   }
 
   private boolean before(long timeNs, long tie, int other) {

@@ -115,6 +115,7 @@ class BaselineSimulationTest {
         1L << 12,
         8,
         4,
+        false,
         FAULTS);
   }
 }

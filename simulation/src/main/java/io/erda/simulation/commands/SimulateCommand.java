@@ -179,6 +179,8 @@ public final class SimulateCommand implements Callable<Integer> {
     private long halvings;
     private long halvingsTurned;
     private long commitsInside;
+    private long commitsOutside;
+    private long commitsDefeated;
     private long cleanings;
 
     /** The run that failed, or null. */
@@ -199,6 +201,8 @@ public final class SimulateCommand implements Callable<Integer> {
       halvings += result.halvings();
       halvingsTurned += result.halvingsTurned();
       commitsInside += result.commitsInside();
+      commitsOutside += result.commitsOutside();
+      commitsDefeated += result.commitsDefeated();
       cleanings += result.cleanings();
       result.faults().forEach((fault, count) -> faults.merge(fault, count, Long::sum));
       result.crashes().forEach((crash, count) -> crashes.merge(crash, count, Long::sum));
@@ -235,6 +239,12 @@ public final class SimulateCommand implements Callable<Integer> {
       }
       if (commitsInside == 0) {
         never.add("commit by a client of an embedded store");
+      }
+      if (commitsOutside == 0) {
+        never.add("commit by a client of another process");
+      }
+      if (commitsDefeated == 0) {
+        never.add("commit of a stopped client that was ended");
       }
       return never;
     }
@@ -300,6 +310,8 @@ public final class SimulateCommand implements Callable<Integer> {
           .row("halvings of a table", Numbers.count(halvings))
           .row("halvings that turned round", Numbers.count(halvingsTurned))
           .row("commits by clients of embedded stores", Numbers.count(commitsInside))
+          .row("commits by clients of other processes", Numbers.count(commitsOutside))
+          .row("… of which were ended", Numbers.count(commitsDefeated))
           .row("regions cleaned", Numbers.count(cleanings))
           .row("words lost by power failures", Numbers.count(wordsLost))
           .row("operations per CPU second", Numbers.count(operationsPerCpuSecond()))
@@ -320,6 +332,8 @@ public final class SimulateCommand implements Callable<Integer> {
           .put("halvings", halvings)
           .put("halvingsTurned", halvingsTurned)
           .put("commitsInside", commitsInside)
+          .put("commitsOutside", commitsOutside)
+          .put("commitsDefeated", commitsDefeated)
           .put("regionsCleaned", cleanings)
           .put("simulatedNs", simulatedNs)
           .put("realNs", realNs)

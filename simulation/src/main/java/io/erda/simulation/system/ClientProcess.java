@@ -2,6 +2,7 @@ package io.erda.simulation.system;
 
 import io.erda.pmem.ReadableDirectory;
 import io.erda.protocol.ErdaException;
+import io.erda.simulation.Fiber;
 import io.erda.simulation.SimulatedCrash;
 import io.erda.simulation.SimulatedDevice;
 import io.erda.simulation.SimulatedReadableDirectory;
@@ -95,11 +96,13 @@ final class ClientProcess implements StoreUnderTest.ClientEvents {
             : inside
                 ? world.store.connectInside(device, address, world.time, this)
                 : world.store.connect(device, address, world.time, this);
-    world.onEnd(client::release);
+    Fiber fiber = world.configuration.clientsCommit() ? new Fiber(world.time) : null;
+    world.onEnd(fiber == null ? client::release : () -> fiber.end(client::release));
     node =
         new Node(
             world.time,
             world.random.split(),
+            fiber,
             () -> world.guarded("client " + number, this::step),
             inside ? onServerCrash : this::crashedInPost,
             world.configuration.stepNs(),

@@ -160,6 +160,7 @@ final class ClientProcesses {
         new Node(
             world.time,
             world.random.split(),
+            null,
             () -> world.guarded("the sender of garbage", sender::doWork),
             crash -> {},
             world.configuration.stepNs(),

@@ -35,6 +35,7 @@ import java.util.random.RandomGenerator;
  * @param drainNsMax the longest time of a drain; it may also take none
  * @param drainFailedOdds under one opening in so many a drain fails, where drains may fail
  * @param embeddedOdds one opening in so many is an embedded store's, where such may happen
+ * @param clientsCommit whether clients of other processes commit by themselves
  * @param faults that may happen
  */
 public record Configuration(
@@ -60,6 +61,7 @@ public record Configuration(
     long drainNsMax,
     int drainFailedOdds,
     int embeddedOdds,
+    boolean clientsCommit,
     Set<Fault> faults) {
   private static final int KEY_OPERATIONS_MAX = 12;
   private static final int READERS_PERCENT = 50;
@@ -76,7 +78,10 @@ public record Configuration(
   /** In one of so many of the other runs keys come and go, and tables shrink. */
   private static final int SHRINKING_ODDS = 15;
 
-  /** In one of so many of the other runs clients of embedded stores commit. */
+  /**
+   * In one of so many of the other runs clients of embedded stores commit, and in one of so many of
+   * those that remain clients of other processes do.
+   */
   private static final int COMMITTING_ODDS = 15;
 
   /** In one of so many of the remaining runs entries are displaced beside iterations. */
@@ -112,9 +117,9 @@ public record Configuration(
   /**
    * The configuration of a seed: as {@link #random} draws it; in one run of some the puts announce
    * first, in one of some clients leave in the middle, in one of some keys come and go, so that
-   * tables shrink, in one of some clients of embedded stores commit, and in one of some entries are
-   * displaced beside iterations. These are drawn independently, so that all other seeds keep their
-   * configuration.
+   * tables shrink, in one of some clients of embedded stores commit, in one of some those of other
+   * processes do, and in one of some entries are displaced beside iterations. These are drawn
+   * independently, so that all other seeds keep their configuration.
    */
   public static Configuration ofSeed(long seed) {
     Configuration drawn = random(new SplittableRandom(seed ^ 0x5EED_C0DEL));
@@ -137,6 +142,10 @@ public record Configuration(
     SplittableRandom committing = new SplittableRandom(seed ^ 0xC0_3317L);
     if (committing.nextInt(COMMITTING_ODDS) == 0) {
       return Scenarios.committing(committing);
+    }
+    SplittableRandom outside = new SplittableRandom(seed ^ 0xC0_3317_0075L);
+    if (outside.nextInt(COMMITTING_ODDS) == 0) {
+      return Scenarios.committingOutside(outside);
     }
     SplittableRandom iterated = new SplittableRandom(seed ^ 0x17E2A7EDL);
     return iterated.nextInt(ITERATED_ODDS) == 0

@@ -37,6 +37,7 @@ final class ConfigurationBuilder {
   private long drainNsMax;
   private int drainFailedOdds = DRAIN_FAILED_ODDS;
   private int embeddedOdds = EMBEDDED_ODDS;
+  private boolean clientsCommit;
   private Set<Fault> faults;
 
   ConfigurationBuilder() {}
@@ -64,6 +65,7 @@ final class ConfigurationBuilder {
     drainNsMax = other.drainNsMax();
     drainFailedOdds = other.drainFailedOdds();
     embeddedOdds = other.embeddedOdds();
+    clientsCommit = other.clientsCommit();
     faults = other.faults();
   }
 
@@ -167,6 +169,11 @@ final class ConfigurationBuilder {
     return this;
   }
 
+  ConfigurationBuilder clientsCommit(boolean value) {
+    clientsCommit = value;
+    return this;
+  }
+
   ConfigurationBuilder drainFailedOdds(int value) {
     drainFailedOdds = value;
     return this;
@@ -206,6 +213,7 @@ final class ConfigurationBuilder {
         drainNsMax,
         drainFailedOdds,
         embeddedOdds,
+        clientsCommit,
         faults);
   }
 }

@@ -31,6 +31,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BiConsumer;
+import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
@@ -68,11 +69,13 @@ public final class ErdaUnderTest implements StoreUnderTest {
   private boolean capacityRefused;
 
   private final boolean doubles;
+  private final boolean clientsCommit;
+  private LongConsumer pause = ns -> {};
   private final UnaryOperator<Entries> overEntries;
 
   public ErdaUnderTest(
       StoreGeometry geometry, ServiceOptions service, ClientOptions clientOptions) {
-    this(geometry, true, service, clientOptions, UnaryOperator.identity());
+    this(geometry, true, false, service, clientOptions, UnaryOperator.identity());
   }
 
   /** Makes a system for a configuration. */
@@ -89,6 +92,7 @@ public final class ErdaUnderTest implements StoreUnderTest {
     this(
         configuration.store(),
         configuration.doubles(),
+        configuration.clientsCommit(),
         configuration.service(),
         configuration.client(),
         overEntries);
@@ -97,12 +101,14 @@ public final class ErdaUnderTest implements StoreUnderTest {
   private ErdaUnderTest(
       StoreGeometry geometry,
       boolean doubles,
+      boolean clientsCommit,
       ServiceOptions service,
       ClientOptions clientOptions,
       UnaryOperator<Entries> overEntries) {
     this.geometry = geometry;
     this.regionsPossible.add(geometry.geometry().regionsMax());
     this.doubles = doubles;
+    this.clientsCommit = clientsCommit;
     this.service = service;
     this.clientOptions = clientOptions;
     this.overEntries = overEntries;
@@ -126,6 +132,11 @@ public final class ErdaUnderTest implements StoreUnderTest {
   @Override
   public void wantedRegions(int regions) {
     wantedRegions = regions;
+  }
+
+  @Override
+  public void pausesBy(LongConsumer value) {
+    pause = value;
   }
 
   @Override
@@ -236,12 +247,15 @@ public final class ErdaUnderTest implements StoreUnderTest {
     engine = StoreOpening.open(directory, geometry, wishes(directory), wanted, random);
     ServiceOptions growing = service.withGrowth(growthOptions(random));
     new StoreInspection(engine, findings::accept).run();
-    CoreSurroundings surroundings = CoreSurroundings.NONE.withAbandoned(abandoned);
+    CoreSurroundings surroundings = CoreSurroundings.NONE.withAbandoned(abandoned).withPause(pause);
     if (engine.tables().memory().visibleBeforeDurable() && random.nextBoolean()) {
       surroundings = surroundings.withSyncs(new SimulatedSyncs(nanoTime, random));
     }
     ServerCore core = new ServerCore(engine, growing, surroundings, nanoTime, overEntries);
     TableGrowth growth = core.writer().growth();
+    if (clientsCommit && abandoned.isEmpty()) {
+      core.letClientsCommit();
+    }
     core.listen(device, device.listen(address));
     LogStore log = engine.log();
     InsideTurn own = new InsideTurn(core, random);
@@ -253,6 +267,11 @@ public final class ErdaUnderTest implements StoreUnderTest {
           core.cleaner().ask(-1);
         }
         return own.step();
+      }
+
+      @Override
+      public long commitsDefeated() {
+        return core.commitsDefeated();
       }
 
       @Override

@@ -43,10 +43,15 @@ final class InsideTurn implements LocalPublisher {
    * Takes a step of the server, unless clients are in the turn. Returns 0 when nothing was done.
    */
   int step() {
+    if (!core.mayHaveWork()) {
+      return 0;
+    }
     if (!begin()) {
       return 1;
     }
+    core.beginTurn();
     int work = core.doWork();
+    core.endTurn();
     stepping = false;
     return work;
   }

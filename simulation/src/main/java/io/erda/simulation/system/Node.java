@@ -1,5 +1,6 @@
 package io.erda.simulation.system;
 
+import io.erda.simulation.Fiber;
 import io.erda.simulation.SimulatedCrash;
 import io.erda.simulation.VirtualTime;
 import java.util.function.Consumer;
@@ -14,11 +15,19 @@ final class Node {
   private final VirtualTime time;
   private final RandomGenerator random;
   private final IntSupplier step;
+
+  /** Null where its steps can't be stopped in the middle. */
+  private final Fiber fiber;
+
   private final Consumer<SimulatedCrash> onCrash;
   private final long stepNs;
   private final long idleNs;
   private boolean dead;
   private boolean stepping;
+
+  /** What the last step has returned. */
+  private int work;
+
   private long pausedUntilNs;
   private int slowness = 1;
   private long slowUntilNs;
@@ -30,6 +39,7 @@ final class Node {
   private long steps;
 
   /**
+   * @param fiber runs the steps if they may be stopped in the middle; else null
    * @param step returns 0 when there was nothing to do
    * @param onCrash called when a step ended in {@link SimulatedCrash}; the node is dead by then
    * @param stepNs about how long a step with work takes
@@ -38,12 +48,14 @@ final class Node {
   Node(
       VirtualTime time,
       RandomGenerator random,
+      Fiber fiber,
       IntSupplier step,
       Consumer<SimulatedCrash> onCrash,
       long stepNs,
       long idleNs) {
     this.time = time;
     this.random = random;
+    this.fiber = fiber;
     this.step = step;
     this.onCrash = onCrash;
     this.stepNs = stepNs;
@@ -89,6 +101,19 @@ final class Node {
    * action.
    */
   void act(Runnable action) {
+    if (fiber != null) {
+      // Between two steps, and it is over when this returns.
+      stepping = true;
+      fiber.run(
+          action,
+          thrown -> {
+            stepping = false;
+            if (thrown != null) {
+              throw new IllegalStateException(thrown);
+            }
+          });
+      return;
+    }
     boolean was = stepping;
     stepping = true;
     try {
@@ -127,22 +152,44 @@ final class Node {
       schedule(stepNs);
       return;
     }
-    int work;
-    try {
-      steps++;
-      stepping = true;
-      work = step.getAsInt();
-    } catch (SimulatedCrash crash) {
-      if (!dead) {
-        dead = true;
-        onCrash.accept(crash);
+    steps++;
+    stepping = true;
+    if (fiber == null) {
+      try {
+        work = step.getAsInt();
+      } catch (SimulatedCrash crash) {
+        stepped(crash);
+        return;
+      } finally {
+        stepping = false;
       }
-      return;
-    } finally {
-      stepping = false;
+      stepped(null);
+    } else {
+      fiber.run(
+          () -> work = step.getAsInt(),
+          thrown -> {
+            stepping = false;
+            stepped(thrown);
+          });
     }
-    if (!dead) {
-      schedule(work > 0 ? stepNs : idleNs);
+  }
+
+  /** A step has ended. */
+  private void stepped(Throwable thrown) {
+    switch (thrown) {
+      case null -> {
+        if (!dead) {
+          schedule(work > 0 ? stepNs : idleNs);
+        }
+      }
+      case SimulatedCrash crash -> {
+        if (!dead) {
+          dead = true;
+          onCrash.accept(crash);
+        }
+      }
+      case Error error -> throw error;
+      default -> throw new IllegalStateException(thrown);
     }
   }
 }

@@ -20,6 +20,8 @@ import java.util.Set;
  * @param halvings of the table
  * @param halvingsTurned halvings of the table that found no room and went back
  * @param commitsInside puts and deletes that clients in the server's process have committed
+ * @param commitsOutside puts and deletes that clients of other processes have committed
+ * @param commitsDefeated commits of such clients that were ended because these were stopped
  * @param moves of entries, as the root counts them, including one for each table at each start
  * @param failure null, or a description of the failure
  */
@@ -40,6 +42,8 @@ public record RunResult(
     long halvings,
     long halvingsTurned,
     long commitsInside,
+    long commitsOutside,
+    long commitsDefeated,
     long moves,
     String failure) {
   /** The failure, the configuration, and the command that runs it again. */

@@ -25,6 +25,8 @@ public final class RunResultBuilder {
   private long halvings;
   private long halvingsTurned;
   private long commitsInside;
+  private long commitsOutside;
+  private long commitsDefeated;
   private long moves;
   private String failure;
 
@@ -48,6 +50,8 @@ public final class RunResultBuilder {
     halvings = other.halvings();
     halvingsTurned = other.halvingsTurned();
     commitsInside = other.commitsInside();
+    commitsOutside = other.commitsOutside();
+    commitsDefeated = other.commitsDefeated();
     moves = other.moves();
     failure = other.failure();
   }
@@ -130,6 +134,16 @@ public final class RunResultBuilder {
     return this;
   }
 
+  /**
+   * Sets how many puts and deletes clients of other processes have committed, and how many of their
+   * commits were ended.
+   */
+  public RunResultBuilder commitsOutside(long done, long defeated) {
+    commitsOutside = done;
+    commitsDefeated = defeated;
+    return this;
+  }
+
   public RunResultBuilder moves(long value) {
     moves = value;
     return this;
@@ -158,6 +172,8 @@ public final class RunResultBuilder {
         halvings,
         halvingsTurned,
         commitsInside,
+        commitsOutside,
+        commitsDefeated,
         moves,
         failure);
   }

@@ -241,6 +241,65 @@ public final class Scenarios {
   }
 
   /**
+   * Clients of other processes commit updates of a few keys by themselves, between two steps of the
+   * server, and are stopped or killed in the middle of that, while regions are cleaned and reused,
+   * leases end, tables are doubled and halved, and servers end and begin.
+   */
+  public static Configuration committingOutside(RandomGenerator random) {
+    boolean tides = random.nextBoolean();
+    return new ConfigurationBuilder()
+        .domain(PersistenceDomain.PAGE_CACHE)
+        .network(NetworkModel.random(random).withReadsOutlivePeer(true))
+        .store(
+            new StoreGeometry(
+                new LogGeometry(
+                    random.nextInt(1, 3),
+                    1 << 16,
+                    1 << random.nextInt(12, 14),
+                    random.nextInt(5, 9)),
+                1L << random.nextInt(1, 5)))
+        .diskRegions(0)
+        .doubles(tides)
+        .service(
+            new ServiceOptions(
+                40,
+                1L << random.nextInt(14, 22),
+                1 << 13,
+                50_000,
+                new CleanerOptions(4, 0, 1 << 10, 1 << 26, 1 << 26)))
+        .client(new ClientOptions(Duration.ofMillis(50), Duration.ofMillis(200), null, 0, 1024, 1))
+        .clients(random.nextInt(2, 5))
+        .readersPercent(0)
+        .keys(tides ? random.nextInt(20, 40) : random.nextInt(2, 9))
+        .twins(random.nextInt(4) == 0)
+        .keyBytesMax(8)
+        .valueBytesMax(1 << random.nextInt(4, 12))
+        .operations(2500)
+        .pipeline(random.nextInt(1, 3))
+        .mix(new OperationMix(65, 15, 0, 0, tides ? random.nextInt(2, 6) : 0, 0))
+        .faultGapNs(1L << random.nextInt(19, 25))
+        .stepNs(1L << random.nextInt(6, 11))
+        .idleNs(1 << 15)
+        .drainNsMax(1 << 12)
+        .embeddedOdds(8)
+        .clientsCommit(true)
+        .faults(
+            EnumSet.of(
+                Fault.EMBEDDED_OPENING,
+                Fault.SERVER_CRASH,
+                Fault.SERVER_CRASH_IN_STORE,
+                Fault.SERVER_CRASH_IN_RECOVERY,
+                Fault.SERVER_STOP,
+                Fault.SERVER_PAUSE,
+                Fault.CONNECTION_LOSS,
+                Fault.CLIENT_CRASH,
+                Fault.STORE_OF_THE_LEFT,
+                Fault.CLIENT_CLOSE,
+                Fault.INSPECTION))
+        .build();
+  }
+
+  /**
    * Servers are killed while their clients live on, and another process opens the store now and
    * then.
    */

@@ -29,6 +29,10 @@ final class ServerHost {
   private static final int EMBEDDED_LIKELIER = 2;
 
   private static final int INSPECTION_ODDS = 8;
+
+  /** One opening in so many is of a container with a number of its own for the host's boot. */
+  private static final int RENUMBERED_ODDS = 3;
+
   private static final int STOP_UNDRAINED_ODDS = 2;
 
   /** The address of the embedded server, which only clients in its process know. */
@@ -52,6 +56,7 @@ final class ServerHost {
   private long halvings;
   private long halvingsTurned;
   private long commitsInside;
+  private long commitsDefeated;
 
   /** The room that the disk has once there is a store. */
   private long roomBytes = Long.MAX_VALUE;
@@ -142,6 +147,11 @@ final class ServerHost {
     return commitsInside + (core == null ? 0 : core.commitsInside());
   }
 
+  /** Number of commits of stopped clients that all servers so far have ended. */
+  long commitsDefeated() {
+    return commitsDefeated + (core == null ? 0 : core.commitsDefeated());
+  }
+
   boolean survivesPower() {
     return promises.kept();
   }
@@ -165,6 +175,9 @@ final class ServerHost {
       takenOver = world.network.device("held", world.disk);
     }
     takenOver.fence();
+    if (world.configuration.clientsCommit() && world.doors.nextInt(RENUMBERED_ODDS) == 0) {
+      world.disk.renumberBoot();
+    }
     try {
       inspectNowAndThen();
       world.store.wanted(promises.next());
@@ -212,6 +225,7 @@ final class ServerHost {
         new Node(
             world.time,
             world.random.split(),
+            null,
             () -> world.guarded("the server", () -> step(starting)),
             this::crashedInStore,
             stepNs,
@@ -389,7 +403,9 @@ final class ServerHost {
   }
 
   private MemoryDirectory directory() {
-    MemoryDirectory directory = world.disk.directory();
+    // Where clients have fibers, those who run while a client waits do so on its thread.
+    MemoryDirectory directory =
+        world.configuration.clientsCommit() ? world.disk.sharedDirectory() : world.disk.directory();
     return overDirectory.apply(watchesWords ? world.rules.over(directory) : directory);
   }
 
@@ -498,6 +514,7 @@ final class ServerHost {
       halvings += core.halvings();
       halvingsTurned += core.halvingsTurned();
       commitsInside += core.commitsInside();
+      commitsDefeated += core.commitsDefeated();
       core = null;
     }
     if (node != null) {

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.function.BiConsumer;
+import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 
@@ -61,6 +62,11 @@ public interface StoreUnderTest {
    * @param regions 0: none, so the store keeps its number
    */
   default void wantedRegions(int regions) {}
+
+  /**
+   * Sets what lets time pass, in nanoseconds, within a step of a server that waits for a client.
+   */
+  default void pausesBy(LongConsumer pause) {}
 
   /** The number of regions that the log may have, as opened last; 0 when unknown. */
   default int regionsMax() {
@@ -140,6 +146,13 @@ public interface StoreUnderTest {
 
     /** Number of times that the table was doubled so far. */
     default long doublings() {
+      return 0;
+    }
+
+    /**
+     * Number of commits of clients of other processes that were ended because they were stopped.
+     */
+    default long commitsDefeated() {
       return 0;
     }
 

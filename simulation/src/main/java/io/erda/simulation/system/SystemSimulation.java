@@ -52,6 +52,9 @@ public final class SystemSimulation {
   /** The longest time for which idle reservations are kept, and of time-outs. */
   private static final long IDLE_NS = 1_000_000_000L;
 
+  /** The place that a client comes to when it has committed: {@code CommitLine}. */
+  private static final int COMMITTED = 4;
+
   private static final int DRAIN_ODDS = 3;
   private static final int DRAIN_NS_LOG2_MIN = 4;
 
@@ -200,6 +203,7 @@ public final class SystemSimulation {
         .doublings(host.doublings())
         .halvings(host.halvings(), host.halvingsTurned())
         .commitsInside(host.commitsInside())
+        .commitsOutside(world.network.timesReached(COMMITTED), host.commitsDefeated())
         .moves(world.view.moves())
         .failure(world.workload.failure())
         .build();

@@ -26,8 +26,9 @@ import java.nio.ByteOrder;
  * Checks every store into a table against the rules for version words (rules 3 and 5): a new offset
  * names a whole object that survives the failures which the store promises to survive; two
  * undecided versions never are in one word; a pending word is durable before it is committed; a
- * committed word is only replaced by an update, a relocation, an emptying, a displacement, or a
- * move into the next table, where its copy stays the same until the original is marked.
+ * committed word is only replaced by an update, a relocation, an emptying, a displacement, the
+ * defeat of a client's commit, or a move into the next table, where its copy stays the same until
+ * the original is marked; no word is stored that a client within a commit expects in its place.
  *
  * <p>Reads the disk from outside: the visible and the durable words. Throws {@link AssertionError}
  * from the store that breaks a rule.
@@ -56,9 +57,11 @@ final class VersionWordRules {
   private final boolean announces;
 
   private boolean serving;
+  private final StandingRecords standing;
 
   VersionWordRules(SimulatedDisk disk, StoreGeometry store) {
     this.disk = disk;
+    this.standing = new StandingRecords(disk);
     this.geometry = store.geometry();
     this.announces = store.putMode() == PutMode.ANNOUNCE;
     this.durably = disk.domain().survives() == Survives.POWER_FAILURE;
@@ -102,7 +105,14 @@ final class VersionWordRules {
       requireForgotten(table, memory, slot, next);
       return;
     }
-    if (next == word || partOfMove(table, memory, slot, word, next)) {
+    if (next == word) {
+      return;
+    }
+    if (standing.expect(table, slot, next)) {
+      throw new AssertionError(
+          "slot " + slot + " gets the word that a client within a commit expects there");
+    }
+    if (partOfMove(table, memory, slot, word, next) || standing.isDefeat(table, slot, word, next)) {
       return;
     }
     long keyWord = memory.get(WORD, offset - 8);

@@ -98,6 +98,10 @@ final class World {
     disk = new SimulatedDisk(configuration.domain(), random.split());
     view = new StoreView(disk, configuration.store().geometry());
     rules = new VersionWordRules(disk, configuration.store());
+    store.pausesBy(this::pause);
+    if (configuration.clientsCommit()) {
+      network.lendMemory();
+    }
     workload = new Workload(configuration, random.split(), view::hashSeed);
   }
 
@@ -111,6 +115,11 @@ final class World {
 
   boolean failed() {
     return workload.failure() != null;
+  }
+
+  /** Lets time pass within a step of the server's process. */
+  private void pause(long ns) {
+    disk.during(() -> time.runFor(ns));
   }
 
   /** Notes that a fault happened now: counts it, and marks the time in the history. */

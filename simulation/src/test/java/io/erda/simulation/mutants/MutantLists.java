@@ -34,6 +34,7 @@ final class MutantLists {
       }
       case SHRINKING -> ShrinkMutants.ALL;
       case COMMITTING -> CommitMutants.ALL;
+      case COMMITTING_OUTSIDE -> CommitMutants.OUTSIDE;
     };
   }
 
@@ -47,6 +48,7 @@ final class MutantLists {
       case LEAVING -> "Where clients leave in the middle";
       case SHRINKING -> "Where tables become smaller";
       case COMMITTING -> "Where clients of embedded stores commit";
+      case COMMITTING_OUTSIDE -> "Where clients of other processes commit";
     };
   }
 
@@ -114,6 +116,11 @@ final class MutantLists {
               + " while regions are cleaned and reused and leases end (`Scenarios.committing`). The"
               + " turn that they share is the simulation's (`InsideTurn`); a call that is woven in"
               + " lets others go on before a swap.";
+      case COMMITTING_OUTSIDE ->
+          "Clients of other processes commit updates of a few keys between two steps of the server."
+              + " They are stopped at any point of that, some for longer than a step waits, and"
+              + " some until another server has the store (`Scenarios.committingOutside`). No store"
+              + " to a version word by such a client is watched: histories and inspections tell.";
     };
   }
 }

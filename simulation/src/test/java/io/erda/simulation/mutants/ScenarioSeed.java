@@ -68,6 +68,13 @@ public final class ScenarioSeed implements LongFunction<String> {
         return Looks.BEFORE_SWAPS.get();
       }
     },
+    /** Clients of other processes commit, and are stopped in the middle. */
+    COMMITTING_OUTSIDE {
+      @Override
+      Configuration configuration(RandomGenerator random) {
+        return Scenarios.committingOutside(random);
+      }
+    },
     /** Connections are lost while batches wait for the device. */
     LEAVING {
       @Override
