@@ -7,12 +7,15 @@ import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * No crash of a script of operations, and no crash of the recovery after it, loses or doubles a
  * key.
  */
 @Tag("long")
+@Execution(ExecutionMode.CONCURRENT)
 class CrashTest {
   static final long SEED = Long.getLong("erda.seed", 1);
   static final long BUCKETS = 64;

@@ -3,12 +3,15 @@ package io.erda.hashtable;
 import io.erda.hashtable.ResizingExplorer.Driver;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * No crash while a table is halved, or while a halving that finds no room turns round, and no crash
  * of the recovery after it, loses, doubles or revives a key.
  */
 @Tag("long")
+@Execution(ExecutionMode.CONCURRENT)
 class HalvingCrashTest extends ResizingCrashContract {
   HalvingCrashTest() {
     super(BUCKETS / 2, 10, 5);

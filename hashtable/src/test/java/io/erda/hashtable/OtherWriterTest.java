@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -13,6 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * no crash of the server loses or doubles a key, or brings an older version back.
  */
 @Tag("long")
+@Execution(ExecutionMode.CONCURRENT)
 class OtherWriterTest {
   private static final int ROUNDS = Integer.getInteger("erda.crashScripts", 1);
 

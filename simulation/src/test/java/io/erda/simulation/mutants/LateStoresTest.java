@@ -3,9 +3,12 @@ package io.erda.simulation.mutants;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Rule 10: a file is reused only when no process can store there any more. */
 @Tag("long")
+@Execution(ExecutionMode.CONCURRENT)
 final class LateStoresTest {
   private static final int SEEDS_MAX = 1500;
   private static final int SEEDS_SOUND = 40;

@@ -3,9 +3,12 @@ package io.erda.simulation.mutants;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** An opening takes the store over from clients of the server before: they may be storing. */
 @Tag("long")
+@Execution(ExecutionMode.CONCURRENT)
 final class LeftBehindTest {
   private static final int SEEDS_MAX = 600;
   private static final int SEEDS_SOUND = 20;

@@ -5,12 +5,16 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import io.erda.simulation.mutants.ScenarioSeed.Scenario;
 import io.erda.simulation.system.SeedSets;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.LongFunction;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
@@ -22,13 +26,17 @@ import org.junit.jupiter.params.provider.EnumSource.Mode;
  * {@code -Derda.mutants=all}; {@code -Derda.mutant=REGEX} for those of such names.
  */
 @Tag("long")
+@Execution(ExecutionMode.CONCURRENT)
 final class ScenarioMutantsTest {
   private static final int SEEDS_MAX = SeedSets.ALL ? 10_000 : 1000;
 
   /** Null for all; those that survive are looked for only when they are named. */
   private static final String ONLY = System.getProperty("erda.mutant");
 
-  private static final int SEEDS_SOUND = Integer.getInteger("erda.sound", 40);
+  private static final int SEEDS_SOUND = Integer.getInteger("erda.sound", 20);
+
+  /** Where mutants of all runs are looked for that are slow elsewhere. */
+  private static final Set<Scenario> KEPT = EnumSet.of(Scenario.ITERATED, Scenario.LEAVING);
 
   /** {@code HalvingMutantsTest} does so in runs in which tables shrink, and counts what happens. */
   @ParameterizedTest
@@ -57,7 +65,8 @@ final class ScenarioMutantsTest {
       return mutant.name().matches(ONLY);
     }
     return mutant.survives() == null
-        && (scenario != Scenario.SHRINKING || SeedSets.ALL || mutant.quick());
+        && (SeedSets.ALL || mutant.quick() || KEPT.contains(scenario))
+        && SeedSets.takes(mutant.name());
   }
 
   private static void find(Mutant mutant, Scenario scenario) {

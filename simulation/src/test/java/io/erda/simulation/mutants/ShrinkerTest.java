@@ -4,9 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** A failing run becomes a history that people can read. */
 @Tag("long")
+@Execution(ExecutionMode.CONCURRENT)
 final class ShrinkerTest {
   private static final int RUNS_MAX = 3000;
   private static final int OPERATIONS_MAX = 150;

@@ -12,9 +12,12 @@ import java.io.IOException;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Deliberate defects of a table that becomes larger: the simulation has to find each. */
 @Tag("long")
+@Execution(ExecutionMode.CONCURRENT)
 final class DoublingMutantsTest extends ResizingMutants {
   DoublingMutantsTest() {
     super("DOUBLING");

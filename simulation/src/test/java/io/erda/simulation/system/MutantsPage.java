@@ -81,7 +81,8 @@ public final class MutantsPage {
    * @param how what the sets found; empty when none found anything
    * @param needed seeds by set; one more than seedsMax where it was not found
    */
-  static void record(String runs, String name, List<String> how, int[] needed, int seedsMax) {
+  static synchronized void record(
+      String runs, String name, List<String> how, int[] needed, int seedsMax) {
     String foundBy =
         how.stream().map(MutantsPage::kind).distinct().collect(Collectors.joining("; "));
     String seeds =

@@ -2,14 +2,16 @@ package io.erda.simulation.system;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.LongFunction;
 
 /**
- * Looks for a defect in sets of seeds that have none in common: one set in the build, five with
- * {@code -Derda.mutants=all}.
+ * Looks for a defect in sets of seeds that have none in common: one set in the build, for a third
+ * of the defects; five with {@code -Derda.mutants=all}.
  */
 public final class SeedSets {
   /** Whether the long form was asked for. */
@@ -21,10 +23,22 @@ public final class SeedSets {
   public static final boolean RULES =
       Boolean.parseBoolean(System.getProperty("erda.rules", "true"));
 
+  /**
+   * The build looks for a third of the mutants, for another third on the next day. With {@code
+   * -Derda.third=0}, 1 or 2 for that one.
+   */
+  private static final int THIRD =
+      Math.floorMod(Long.getLong("erda.third", LocalDate.now(ZoneOffset.UTC).toEpochDay()), 3);
+
   /** The first seeds of two sets are so far apart. */
   private static final long GAP = 1_000_000;
 
   private SeedSets() {}
+
+  /** Whether this run looks for a mutant of that name. */
+  public static boolean takes(String mutant) {
+    return ALL || Math.floorMod(mutant.hashCode(), 3) == THIRD;
+  }
 
   /**
    * Seeds until the first failure, in sets of their own.
