@@ -2,8 +2,10 @@ package io.erda.rdma.shm;
 
 import io.erda.pmem.libc.Libc;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Stream;
 
 /**
  * Whether queue files of a directory were lost, so that nobody can tell which clients of earlier
@@ -16,6 +18,9 @@ import java.nio.file.Path;
  */
 final class LostQueueFiles {
   private static final String PREFIX = "lost-";
+
+  /** Begins the line of the kernel's statistics that says when it was booted, in seconds. */
+  private static final String BOOT_TIME = "btime ";
 
   /**
    * Looks for the traces of an earlier opening, and notes it when there are none. To be called
@@ -53,11 +58,13 @@ final class LostQueueFiles {
    * When the host's boot began, in milliseconds of the wall clock; the earliest time if unknown.
    */
   private static long bootMillis() {
-    try {
-      String uptime = Files.readString(Path.of("/proc/uptime"));
-      double seconds = Double.parseDouble(uptime.substring(0, uptime.indexOf(' ')));
-      return System.currentTimeMillis() - (long) (seconds * 1000);
-    } catch (IOException | RuntimeException e) {
+    try (Stream<String> lines = Files.lines(Path.of("/proc/stat"))) {
+      return lines
+          .filter(line -> line.startsWith(BOOT_TIME))
+          .mapToLong(line -> Long.parseLong(line.substring(BOOT_TIME.length()).strip()) * 1000)
+          .findFirst()
+          .orElse(Long.MIN_VALUE);
+    } catch (IOException | UncheckedIOException | NumberFormatException e) {
       return Long.MIN_VALUE;
     }
   }
