@@ -13,6 +13,7 @@ import io.erda.eval.process.DeviceChoice;
 import io.erda.eval.process.Jvm;
 import io.erda.eval.process.ServerChild;
 import io.erda.protocol.PutMode;
+import io.erda.server.Committers;
 import io.erda.torture.Torture;
 import io.erda.torture.TortureOptions;
 import io.erda.torture.TortureResult;
@@ -182,7 +183,16 @@ class ProcessesTest {
     try (Children children = new Children()) {
       TortureOptions options =
           new TortureOptions(
-              12, 0, 2, seed, 10_000, DeviceChoice.SHM, PutMode.PUBLISH, true, stores);
+              12,
+              0,
+              2,
+              seed,
+              10_000,
+              DeviceChoice.SHM,
+              PutMode.PUBLISH,
+              Committers.NONE,
+              true,
+              stores);
       result = new Torture(children, jvm(), options, new Silence()).run();
     }
     assertEquals(List.of(), result.violations(), "replay with -Derda.seed=" + seed);

@@ -8,6 +8,7 @@ import io.erda.eval.process.Jvm;
 import io.erda.eval.process.ProcessException;
 import io.erda.eval.process.ServerChild;
 import io.erda.protocol.PutMode;
+import io.erda.server.Committers;
 import io.erda.server.StoreVerifier;
 import io.erda.server.VerifyReport;
 import io.erda.simulation.history.Ending;
@@ -64,6 +65,14 @@ public final class Torture {
   /** Before one in so many starts of a server another process opens the store for itself. */
   private static final int EMBEDDED_ODDS = 3;
 
+  /** Where clients may commit, one server in so many does not let them. */
+  private static final int OWN_COMMITS_OF = 5;
+
+  private static final int STOPS_A_BURST_MAX = 100;
+
+  /** Twice as long as a server waits for a commit. */
+  private static final long STOP_NS_MAX = 20_000_000;
+
   private record Mark(long timeNs, String text) {}
 
   private final Children children;
@@ -104,6 +113,7 @@ public final class Torture {
   private int serverKills;
   private int serverKillsInRecovery;
   private int stops;
+  private int burstStops;
   private long recoveryNs = 50_000_000;
   private long slowestAccessNs;
 
@@ -163,6 +173,7 @@ public final class Torture {
       creation.addAll(List.of("--put", "announce"));
     }
     creation.addAll(otherUser.serverOptions(random.nextBoolean()));
+    creation.addAll(committers());
     server = ServerChild.start(children, jvm, data, creation);
     int number = clients.takeNumbers(1);
     bystander = new Bystander(server.uri(), files, number, store, violations::add);
@@ -227,6 +238,8 @@ public final class Torture {
       restartServer();
     } else if (choice < 80) {
       killClient();
+    } else if (choice < 92 && options.commits() == Committers.OWN) {
+      stopClientInBursts();
     } else {
       stopClientAcrossRestart();
     }
@@ -331,8 +344,7 @@ public final class Torture {
       openEmbedded();
     }
     while (serverKillsInRecovery * 4 < serverKills || random.nextInt(4) == 0) {
-      server = ServerChild.spawn(children, jvm, data, reached);
-      server.awaitOpening();
+      spawnServer();
       pause(random.nextLong(recoveryNs));
       server.kill();
       serverKills++;
@@ -340,8 +352,7 @@ public final class Torture {
       serverKillsInRecovery += served ? 0 : 1;
       mark(served ? "server killed" : "server killed in recovery");
     }
-    server = ServerChild.spawn(children, jvm, data, reached);
-    server.awaitOpening();
+    spawnServer();
     long openingNs = System.nanoTime();
     server.awaitServing();
     recoveryNs = (3 * recoveryNs + System.nanoTime() - openingNs) / 4;
@@ -349,6 +360,19 @@ public final class Torture {
     keepFigures();
     killsInCleaning += (int) (long) figures.getOrDefault("recovery.cleaning", 0L);
     killsInDoubling += (int) (long) figures.getOrDefault("recovery.doubling", 0L);
+  }
+
+  private void spawnServer() {
+    List<String> serverOptions = new ArrayList<>(reached);
+    serverOptions.addAll(committers());
+    server = ServerChild.spawn(children, jvm, data, serverOptions);
+    server.awaitOpening();
+  }
+
+  /** Who commits, as an option of the next server. Servers of both kinds follow each other. */
+  private List<String> committers() {
+    boolean own = options.commits() == Committers.OWN && random.nextInt(OWN_COMMITS_OF) != 0;
+    return own ? List.of("--commits", "own") : List.of();
   }
 
   /** Lets another process open the store for itself, while the server's clients live on. */
@@ -368,6 +392,23 @@ public final class Torture {
     mark(client + " killed");
     bystander.accessHotKeys();
     clients.replace(client, keys);
+  }
+
+  /**
+   * Stops a client for longer than a server waits for a commit, again and again, so that some stops
+   * fall within one.
+   */
+  private void stopClientInBursts() {
+    TortureClients.Client client = clients.any();
+    for (int i = random.nextInt(1, STOPS_A_BURST_MAX); i > 0; i--) {
+      clients.tell("burst");
+      clients.signal("-STOP", client);
+      burstStops++;
+      pause(random.nextLong(STOP_NS_MAX));
+      clients.signal("-CONT", client);
+      pause(random.nextLong(BURST_SPREAD_NS));
+    }
+    mark(client + " was stopped in bursts");
   }
 
   private void stopClientAcrossRestart() {
@@ -439,6 +480,7 @@ public final class Torture {
         new TortureResult.Servers(
             serverKills, serverKillsInRecovery, killsInCleaning, killsInDoubling, stops),
         clients.result(),
+        new TortureResult.Commits(burstStops, sum("puts.shared"), sum("committers.defeated")),
         new TortureResult.Embedded(embedded.openings(), embedded.kills()),
         operations,
         unknownOutcomes,
@@ -458,6 +500,9 @@ public final class Torture {
       violations.add(
           "nothing was tested: %d conditions held and %d did not"
               .formatted(conditionsHeld, conditionsMissed));
+    }
+    if (options.commits() == Committers.OWN && sum("puts.shared") == 0) {
+      violations.add("nothing was tested: no client committed an update");
     }
     if (serverKills >= KILLS_THAT_MUST_HIT && (killsInCleaning == 0 || killsInDoubling == 0)) {
       violations.add(

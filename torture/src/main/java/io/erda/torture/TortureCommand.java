@@ -11,6 +11,7 @@ import io.erda.eval.process.Children;
 import io.erda.eval.process.DeviceChoice;
 import io.erda.eval.process.Jvm;
 import io.erda.protocol.PutMode;
+import io.erda.server.Committers;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -80,6 +81,14 @@ public final class TortureCommand implements Callable<Integer> {
   private PutMode putMode = PutMode.PUBLISH;
 
   @Option(
+      names = "--commits",
+      paramLabel = "WHO",
+      description =
+          "Who commits updates: none (the servers), or own (in four of five servers their clients do,"
+              + " and are stopped in bursts, too; over shm); none by default.")
+  private Committers commits = Committers.NONE;
+
+  @Option(
       names = "--no-wire-faults",
       description =
           "Over TCP: leave out the proxy that flips bits, cuts connections and stalls them on the"
@@ -103,12 +112,15 @@ public final class TortureCommand implements Callable<Integer> {
           "--seconds, --kills and --access-ms must not be negative, --clients must be at least 2",
           2);
     }
+    if (commits == Committers.OWN && (device != DeviceChoice.SHM || putMode != PutMode.PUBLISH)) {
+      throw new UserError("--commits own is for --device shm and --put publish", 2);
+    }
     long chosen = seed != null ? seed : new SecureRandom().nextLong() >>> 1;
     TortureResult result;
     try (Children children = new Children()) {
       TortureOptions options =
           new TortureOptions(
-              seconds, kills, clients, chosen, accessMs, device, putMode, !noWireFaults, directory);
+              seconds, kills, clients, chosen, accessMs, device, putMode, commits, !noWireFaults, directory);
       TerminalProgress progress =
           new TerminalProgress(spec.commandLine().getErr(), StandardOutput.errorIsTerminal());
       result = new Torture(children, Jvm.current(), options, progress).run();
@@ -145,6 +157,9 @@ public final class TortureCommand implements Callable<Integer> {
         .row("of them with clients that read files", clients.readerKills())
         .row("of them of another user", orLeftOut(clients, clients.otherUserKills()))
         .row("stops across a restart", result.servers().stopsAcrossRestart())
+        .row("stops in bursts", Numbers.count(result.commits().stops()))
+        .row("commits of clients", Numbers.count(result.commits().commits()))
+        .row("commits of stopped clients, ended by a server", result.commits().defeated())
         .row("embedded openings", result.embedded().openings())
         .row("of them killed", result.embedded().kills())
         .row("operations", Numbers.count(result.operations()))
@@ -183,6 +198,9 @@ public final class TortureCommand implements Callable<Integer> {
         .put("otherUserKills", result.clients().otherUserKills())
         .put("otherUserLeftOut", result.clients().otherUserLeftOut())
         .put("stopsAcrossRestart", result.servers().stopsAcrossRestart())
+        .put("stopsInBursts", result.commits().stops())
+        .put("commits", result.commits().commits())
+        .put("commitsDefeated", result.commits().defeated())
         .put("embeddedOpenings", result.embedded().openings())
         .put("embeddedKills", result.embedded().kills())
         .put("operations", result.operations())

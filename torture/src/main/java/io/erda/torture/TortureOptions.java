@@ -2,6 +2,7 @@ package io.erda.torture;
 
 import io.erda.eval.process.DeviceChoice;
 import io.erda.protocol.PutMode;
+import io.erda.server.Committers;
 import java.nio.file.Path;
 
 /**
@@ -13,6 +14,7 @@ import java.nio.file.Path;
  * @param accessMsMax how long after a client's kill its keys may delay other clients
  * @param transport how clients reach the server
  * @param putMode of the stores
+ * @param commits who commits updates, in most servers; in the others the server does
  * @param faultyWire whether clients over TCP reach every other store through a {@link FaultyWire}
  */
 public record TortureOptions(
@@ -23,5 +25,6 @@ public record TortureOptions(
     long accessMsMax,
     DeviceChoice transport,
     PutMode putMode,
+    Committers commits,
     boolean faultyWire,
     Path temporaryDirectory) {}

@@ -5,6 +5,7 @@ import java.util.List;
 /**
  * The result of a run.
  *
+ * @param commits of updates by clients
  * @param embedded openings by other processes between two servers
  * @param slowestAccessNs after a client's kill: the longest put and get of another client
  * @param space from the servers' figures before they were killed, so a lower bound
@@ -13,6 +14,7 @@ import java.util.List;
 public record TortureResult(
     Servers servers,
     Clients clients,
+    Commits commits,
     Embedded embedded,
     int operations,
     int unknownOutcomes,
@@ -46,6 +48,15 @@ public record TortureResult(
       int killsInCleaning,
       int killsInDoubling,
       int stopsAcrossRestart) {}
+
+  /**
+   * Updates and deletes that clients of servers committed by themselves, from the servers' figures
+   * before they were killed, so a lower bound.
+   *
+   * @param stops of clients for some milliseconds, so that some stand within a commit
+   * @param defeated commits that a server ended because their client had been stopped
+   */
+  public record Commits(int stops, long commits, long defeated) {}
 
   /**
    * Openings of stores by other processes.
