@@ -2,7 +2,6 @@ package io.erda.server;
 
 import io.erda.pmem.AvailableMemory;
 import io.erda.pmem.PersistentMemory;
-import io.erda.pmem.libc.Niceness;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -18,9 +17,11 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * Prepares the pages ahead of the place where each head appends, and the pages of new files, so
  * that neither writers nor the server wait while the kernel finds and zeroes memory. Also gives
- * back the pages of removed files. It works in a separate thread with low priority, because a
- * poller that loses its core for a time slice waits longer than any page fault takes. The store is
- * correct without it.
+ * back the pages of removed files. It works in a separate thread, which pauses after each chunk,
+ * because a poller that loses its core for a time slice waits longer than any page fault takes. The
+ * priority of the thread is not lower than that of others: while the kernel prepares or unmaps
+ * pages it holds the lock of the process's address space, and whoever maps memory would wait for a
+ * thread that gets no processor. The store is correct without it.
  *
  * <p>Any thread may call {@link #made}; only the thread that has the server's turn calls the other
  * methods. There is no lock: a virtual thread that waited for one would be unmounted with the turn.
@@ -46,6 +47,9 @@ final class PageKeeper implements AutoCloseable {
    * that maps memory at the same time.
    */
   private static final long CHUNK_BYTES = 256 << 10;
+
+  /** The pause after each chunk, about twice as long as the kernel takes for one in memory. */
+  private static final long PAUSE_NS = 100_000;
 
   /**
    * The distance in bytes by which a head's point of appending moves before the thread is told of
@@ -152,16 +156,11 @@ final class PageKeeper implements AutoCloseable {
 
   private void tendPages() {
     Map<PersistentMemory, Long> prepared = new HashMap<>();
-    boolean yielding = false;
     while (!closing) {
       List<Point> wanted = wanted(prepared);
       PersistentMemory gone = nextReleased();
       boolean worked = gone != null;
       try {
-        if (!yielding && (gone != null || !wanted.isEmpty())) {
-          yielding = true;
-          Niceness.ofThisThread();
-        }
         for (int i = 0; i < wanted.size() && !closing; i++) {
           worked |= prepare(wanted.get(i), prepared);
         }
@@ -222,6 +221,7 @@ final class PageKeeper implements AutoCloseable {
     try {
       for (long from = 0; from < length && !closing; from += CHUNK_BYTES) {
         memory.discard(from, Math.min(CHUNK_BYTES, length - from));
+        pause();
       }
       if (closing) {
         memory.discard(0, length);
@@ -252,7 +252,14 @@ final class PageKeeper implements AutoCloseable {
     point.memory.readAhead(from, chunk);
     point.memory.populate(from, chunk);
     prepared.put(point.memory, from + chunk);
+    pause();
     return true;
+  }
+
+  private void pause() {
+    if (!closing) {
+      LockSupport.parkNanos(this, PAUSE_NS);
+    }
   }
 
   /** Ends the thread, after the released files' pages are given back. Idempotent. */

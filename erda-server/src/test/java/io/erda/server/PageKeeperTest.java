@@ -8,6 +8,9 @@ import io.erda.pmem.ForwardingMemory;
 import io.erda.pmem.HeapDirectory;
 import io.erda.pmem.PersistentMemory;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
@@ -35,6 +38,8 @@ final class PageKeeperTest {
     private volatile boolean fails;
     private volatile boolean closed;
     private volatile long discarded;
+    private volatile long preparedAt;
+    private volatile long discardedAt;
 
     private Told(PersistentMemory memory, boolean onDevice) {
       super(memory);
@@ -52,6 +57,7 @@ final class PageKeeperTest {
       if (fails) {
         throw new IllegalStateException("on purpose");
       }
+      preparedAt = niceness();
       prepared += length;
       preparedTo = offset + length;
       notifyAll();
@@ -79,6 +85,7 @@ final class PageKeeperTest {
           throw new IllegalStateException(e);
         }
       }
+      discardedAt = niceness();
       discarded = offset + length;
       if (fails) {
         throw new IllegalStateException("on purpose");
@@ -183,6 +190,30 @@ final class PageKeeperTest {
     assertTrue(memory.closed && second.closed && third.closed);
     assertEquals(List.of(LENGTH, LENGTH), List.of(second.discarded, third.discarded));
     assertFalse(pages.releasing());
+  }
+
+  /**
+   * The kernel holds the lock of the address space meanwhile: with the lowest priority on a busy
+   * core, connecting clients had no answer for five seconds.
+   */
+  @Test
+  void pagesArePreparedAndGivenBackWithThePriorityOfOtherThreads() throws Exception {
+    long own = niceness();
+    pages.appending(0, memory, 0);
+    memory.awaitPrepared(AHEAD);
+    pages.release(memory);
+    awaitReleased();
+    assertEquals(List.of(own, own), List.of(memory.preparedAt, memory.discardedAt));
+  }
+
+  /** The niceness of the calling thread. */
+  private static long niceness() {
+    try {
+      String stat = Files.readString(Path.of("/proc/thread-self/stat"));
+      return Long.parseLong(stat.substring(stat.lastIndexOf(')') + 2).split(" ")[16]);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   @Test

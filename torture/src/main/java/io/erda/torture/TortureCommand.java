@@ -84,8 +84,8 @@ public final class TortureCommand implements Callable<Integer> {
       names = "--commits",
       paramLabel = "WHO",
       description =
-          "Who commits updates: none (the servers), or own (in four of five servers their clients do,"
-              + " and are stopped in bursts, too; over shm); none by default.")
+          "Who commits updates: none (the servers), or own (in four of five servers their clients"
+              + " do, and are stopped in bursts, too; over shm); none by default.")
   private Committers commits = Committers.NONE;
 
   @Option(
@@ -120,7 +120,16 @@ public final class TortureCommand implements Callable<Integer> {
     try (Children children = new Children()) {
       TortureOptions options =
           new TortureOptions(
-              seconds, kills, clients, chosen, accessMs, device, putMode, commits, !noWireFaults, directory);
+              seconds,
+              kills,
+              clients,
+              chosen,
+              accessMs,
+              device,
+              putMode,
+              commits,
+              !noWireFaults,
+              directory);
       TerminalProgress progress =
           new TerminalProgress(spec.commandLine().getErr(), StandardOutput.errorIsTerminal());
       result = new Torture(children, Jvm.current(), options, progress).run();
