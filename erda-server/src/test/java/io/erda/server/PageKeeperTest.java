@@ -193,8 +193,8 @@ final class PageKeeperTest {
   }
 
   /**
-   * The kernel holds the lock of the address space meanwhile: with the lowest priority on a busy
-   * core, connecting clients had no answer for five seconds.
+   * The kernel holds the lock of the address space while it prepares pages. When the thread had the
+   * lowest priority, clients that connected on a busy core had no answer for five seconds.
    */
   @Test
   void pagesArePreparedAndGivenBackWithThePriorityOfOtherThreads() throws Exception {

@@ -369,7 +369,10 @@ public final class Torture {
     server.awaitOpening();
   }
 
-  /** Who commits, as an option of the next server. Servers of both kinds follow each other. */
+  /**
+   * Returns the option of the next server that says who commits. It is drawn for each server, so
+   * servers whose clients commit and servers that commit themselves follow each other.
+   */
   private List<String> committers() {
     boolean own = options.commits() == Committers.OWN && random.nextInt(OWN_COMMITS_OF) != 0;
     return own ? List.of("--commits", "own") : List.of();
