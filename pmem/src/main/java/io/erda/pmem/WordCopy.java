@@ -5,7 +5,8 @@ import java.util.Objects;
 
 /**
  * Copies bytes so that no 8-aligned word of the destination that lies whole in the range is seen
- * torn, if the source is native memory and agrees with the destination mod 8.
+ * torn, if the source is native memory and agrees with the destination mod 8. No store crosses
+ * pages ({@link PageCopy}).
  *
  * <p>{@link MemorySegment#copy} alone does not guarantee that: it moves 8-byte pieces from the
  * start of the range, wherever that is, below 64 bytes, and units as small as one byte above,
@@ -23,7 +24,7 @@ final class WordCopy {
     long address = target.address() + to;
     boolean aligned = ((origin | address | length) & 7) == 0;
     if (aligned || (origin - address & 7) != 0 || !source.isNative()) {
-      MemorySegment.copy(source, from, target, to, length);
+      PageCopy.copy(source, from, target, to, length);
     } else {
       Objects.checkFromIndexSize(from, length, source.byteSize());
       Objects.checkFromIndexSize(to, length, target.byteSize());
@@ -38,13 +39,13 @@ final class WordCopy {
     assert body == 0 || ((target.address() + to + head | source.address() + from + head) & 7) == 0
         : "the words begin " + head + " bytes behind " + (target.address() + to);
     if (head > 0) {
-      MemorySegment.copy(source, from, target, to, head);
+      PageCopy.copy(source, from, target, to, head);
     }
     if (body > 0) {
-      MemorySegment.copy(source, from + head, target, to + head, body);
+      PageCopy.copy(source, from + head, target, to + head, body);
     }
     if (tail > 0) {
-      MemorySegment.copy(source, from + head + body, target, to + head + body, tail);
+      PageCopy.copy(source, from + head + body, target, to + head + body, tail);
     }
   }
 }

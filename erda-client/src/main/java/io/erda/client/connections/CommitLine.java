@@ -7,6 +7,7 @@ import io.erda.logstore.LogGeometry;
 import io.erda.logstore.ObjectLayout;
 import io.erda.pmem.MappedFault;
 import io.erda.pmem.MemoryGuard;
+import io.erda.pmem.PageCopy;
 import io.erda.protocol.Commits;
 import io.erda.protocol.Root;
 import io.erda.rdma.QueuePair;
@@ -180,7 +181,7 @@ final class CommitLine implements LocalPublisher.Line {
     long place = geometry.place(object.offset);
     int padded = ObjectLayout.padded(object.bytes);
     stops.accept(FOUND);
-    MemorySegment.copy(object.memory, 0, into, place, padded);
+    PageCopy.copy(object.memory, 0, into, place, padded);
     if (ObjectLayout.tombstone(ahead) && object.delete
         || ObjectLayout.bytes(object.keyLength, 0) > geometry.room(oldPlace)
         || !ObjectLayout.keyEquals(

@@ -1,5 +1,6 @@
 package io.erda.rdma.rings;
 
+import io.erda.pmem.PageCopy;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -113,9 +114,9 @@ public final class Ring {
     private void copyIn(MemorySegment source, long from, long to, int length) {
       int near = Math.min(length, LINE_BYTES - HEADER_BYTES);
       if (near < length) {
-        MemorySegment.copy(source, from + near, queue, to + near, length - near);
+        PageCopy.copy(source, from + near, queue, to + near, length - near);
       }
-      MemorySegment.copy(source, from, queue, to, near);
+      PageCopy.copy(source, from, queue, to, near);
     }
 
     /** Returns the result that {@link #offer} would have for a message of this length. */

@@ -1,5 +1,6 @@
 package io.erda.rdma.rings;
 
+import io.erda.pmem.PageCopy;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -12,7 +13,8 @@ import java.lang.foreign.ValueLayout;
  * 8; otherwise the JDK may choose smaller units, or loads that straddle words. So a copy between
  * places that agree mod 8 is split into bytes up to a word boundary, words, and the bytes that
  * remain. A copy between places that do not agree goes through a buffer that agrees with the shared
- * place, so that whole words are moved there, too. One thread.
+ * place, so that whole words are moved there, too. No store to shared memory crosses pages ({@link
+ * PageCopy}). One thread.
  */
 final class SharedMemoryCopy {
   private static final int BOUNCE_BYTES = 4096;
@@ -47,7 +49,7 @@ final class SharedMemoryCopy {
       long sharedAddress,
       int length) {
     if (((sharedAddress | ownAddress | length) & 7) == 0) {
-      MemorySegment.copy(own, ownOffset, shared, sharedOffset, length);
+      PageCopy.copy(own, ownOffset, shared, sharedOffset, length);
     } else if (((sharedAddress ^ ownAddress) & 7) == 0) {
       congruent(own, ownOffset, shared, sharedOffset, sharedAddress, length);
     } else {
@@ -62,7 +64,7 @@ final class SharedMemoryCopy {
     if (head != 0) {
       part(source, from, target, to, head);
     }
-    MemorySegment.copy(source, from + head, target, to + head, words);
+    PageCopy.copy(source, from + head, target, to + head, words);
     int tail = length - head - words;
     if (tail != 0) {
       part(source, from + head + words, target, to + head + words, tail);
