@@ -1,9 +1,8 @@
 package io.erda.hashtable;
 
 import io.erda.litmus.Pool;
-import io.erda.pmem.Backing;
+import io.erda.litmus.Stretch;
 import io.erda.pmem.PersistentMemory;
-import io.erda.pmem.Survives;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
@@ -35,8 +34,8 @@ public class MoveStress {
   private static final Pool POOL = new Pool(TABLE_BYTES + 64);
 
   private final long at = POOL.take();
-  private final MemorySegment table = POOL.memory().segment().asSlice(at, TABLE_BYTES);
-  private final Part part = new Part();
+  private final PersistentMemory part = new Stretch(POOL.memory(), at, TABLE_BYTES);
+  private final MemorySegment table = part.segment();
   private final EntryLocks locks = new EntryLocks(part);
   private final Displacement displacement = new Displacement(part, new Counter(), BUCKETS, locks);
 
@@ -82,56 +81,5 @@ public class MoveStress {
     public void endMove() {
       POOL.memory().putLongRelease(at + TABLE_BYTES, (counter() | 1) + 1);
     }
-  }
-
-  /** A table's stretch of the pool. */
-  private final class Part implements PersistentMemory {
-    @Override
-    public MemorySegment segment() {
-      return table;
-    }
-
-    @Override
-    public void put(long offset, MemorySegment source, long sourceOffset, long length) {
-      POOL.memory().put(at + offset, source, sourceOffset, length);
-    }
-
-    @Override
-    public void putLongRelease(long offset, long value) {
-      POOL.memory().putLongRelease(at + offset, value);
-    }
-
-    @Override
-    public boolean compareAndSetLong(long offset, long expected, long value) {
-      return POOL.memory().compareAndSetLong(at + offset, expected, value);
-    }
-
-    @Override
-    public void flush(long offset, long length) {
-      POOL.memory().flush(at + offset, length);
-    }
-
-    @Override
-    public void drain() {
-      POOL.memory().drain();
-    }
-
-    @Override
-    public Survives survives() {
-      return POOL.memory().survives();
-    }
-
-    @Override
-    public boolean visibleBeforeDurable() {
-      return false;
-    }
-
-    @Override
-    public Backing backing() {
-      return Backing.none(TABLE_BYTES);
-    }
-
-    @Override
-    public void close() {}
   }
 }

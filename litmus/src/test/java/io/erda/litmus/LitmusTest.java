@@ -23,7 +23,13 @@ import org.junit.jupiter.api.io.TempDir;
 final class LitmusTest {
   private static final long SECONDS = Long.getLong("erda.litmus.seconds", 0);
   private static final List<String> STRESSED =
-      List.of("RingStress", "PublicationStress", "MoveStress", "SharedTurnStress");
+      List.of(
+          "RingStress",
+          "PublicationStress",
+          "MoveStress",
+          "SharedTurnStress",
+          "CommitTurnStress",
+          "CommitRecordStress");
 
   @TempDir Path directory;
 

@@ -44,7 +44,8 @@ public final class CommitsFile implements AutoCloseable {
   private final PersistentMemory memory;
   private final MemorySegment segment;
 
-  private CommitsFile(PersistentMemory memory) {
+  /** Uses memory that has such a file. Owns it. */
+  CommitsFile(PersistentMemory memory) {
     this.memory = memory;
     this.segment = memory.segment();
   }
