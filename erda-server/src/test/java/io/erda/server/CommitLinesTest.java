@@ -282,7 +282,8 @@ class CommitLinesTest {
         return;
       }
       if (point == CommitStops.FOUND) {
-        // Who is stopped before the copy is one of the device's strangers, and this one has none.
+        // A client that is stopped before the copy is a stranger of the device, which has none
+        // here.
         mustNotSwap = false;
         return;
       }

@@ -30,11 +30,6 @@ public final class Fiber {
     this.time = time;
   }
 
-  /** Whether it is stopped in the middle of a step. */
-  public boolean isStopped() {
-    return stopped;
-  }
-
   /**
    * Begins a step, and returns when it has ended or stopped. REQUIRES: it is not stopped.
    *

@@ -30,7 +30,7 @@ public final class SimulatedNetwork {
 
   private boolean storesUntilFenced;
 
-  /** Those that have accessed memory of a peer by loads and stores. */
+  /** The ends that have accessed memory of their peers by loads and stores. */
   final List<BorrowedMemory> borrowers = new ArrayList<>();
 
   private boolean lendsMemory;

@@ -25,7 +25,7 @@ final class Node {
   private boolean dead;
   private boolean stepping;
 
-  /** What the last step has returned. */
+  /** The result of the last step. */
   private int work;
 
   private long pausedUntilNs;

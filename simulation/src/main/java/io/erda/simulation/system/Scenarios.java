@@ -193,33 +193,12 @@ public final class Scenarios {
       PersistenceDomain.MEMORY_HIERARCHY,
       PersistenceDomain.WHOLE_SYSTEM
     };
-    return new ConfigurationBuilder()
-        .domain(domains[random.nextInt(domains.length)])
-        .network(NetworkModel.random(random))
-        .store(
-            new StoreGeometry(
-                new LogGeometry(
-                    random.nextInt(1, 3),
-                    1 << 16,
-                    1 << random.nextInt(12, 14),
-                    random.nextInt(5, 9)),
-                1L << random.nextInt(1, 5)))
-        .diskRegions(0)
-        .doubles(tides)
-        .service(
-            new ServiceOptions(
-                40,
-                1L << random.nextInt(14, 22),
-                1 << 13,
-                50_000,
-                new CleanerOptions(4, 0, 1 << 10, 1 << 26, 1 << 26)))
-        .client(new ClientOptions(Duration.ofMillis(50), Duration.ofMillis(200), null, 0, 1024, 1))
-        .clients(2)
-        .readersPercent(0)
-        .keys(tides ? random.nextInt(20, 40) : random.nextInt(2, 9))
-        .twins(random.nextInt(4) == 0)
-        .keyBytesMax(8)
-        .valueBytesMax(1 << random.nextInt(4, 12))
+    ConfigurationBuilder builder =
+        new ConfigurationBuilder()
+            .domain(domains[random.nextInt(domains.length)])
+            .network(NetworkModel.random(random));
+    smallRegions(builder, tides, random).clients(2);
+    return fewKeys(builder, tides, random)
         .operations(3000)
         .pipeline(random.nextInt(1, 3))
         .mix(new OperationMix(65, 15, 0, 0, tides ? random.nextInt(2, 6) : 0, 0))
@@ -247,33 +226,12 @@ public final class Scenarios {
    */
   public static Configuration committingOutside(RandomGenerator random) {
     boolean tides = random.nextBoolean();
-    return new ConfigurationBuilder()
-        .domain(PersistenceDomain.PAGE_CACHE)
-        .network(NetworkModel.random(random).withReadsOutlivePeer(true))
-        .store(
-            new StoreGeometry(
-                new LogGeometry(
-                    random.nextInt(1, 3),
-                    1 << 16,
-                    1 << random.nextInt(12, 14),
-                    random.nextInt(5, 9)),
-                1L << random.nextInt(1, 5)))
-        .diskRegions(0)
-        .doubles(tides)
-        .service(
-            new ServiceOptions(
-                40,
-                1L << random.nextInt(14, 22),
-                1 << 13,
-                50_000,
-                new CleanerOptions(4, 0, 1 << 10, 1 << 26, 1 << 26)))
-        .client(new ClientOptions(Duration.ofMillis(50), Duration.ofMillis(200), null, 0, 1024, 1))
-        .clients(random.nextInt(2, 5))
-        .readersPercent(0)
-        .keys(tides ? random.nextInt(20, 40) : random.nextInt(2, 9))
-        .twins(random.nextInt(4) == 0)
-        .keyBytesMax(8)
-        .valueBytesMax(1 << random.nextInt(4, 12))
+    ConfigurationBuilder builder =
+        new ConfigurationBuilder()
+            .domain(PersistenceDomain.PAGE_CACHE)
+            .network(NetworkModel.random(random).withReadsOutlivePeer(true));
+    smallRegions(builder, tides, random).clients(random.nextInt(2, 5));
+    return fewKeys(builder, tides, random)
         .operations(2500)
         .pipeline(random.nextInt(1, 3))
         .mix(new OperationMix(65, 15, 0, 0, tides ? random.nextInt(2, 6) : 0, 0))
@@ -297,6 +255,41 @@ public final class Scenarios {
                 Fault.CLIENT_CLOSE,
                 Fault.INSPECTION))
         .build();
+  }
+
+  /** A store whose regions are cleaned and used again many times in a run. */
+  private static ConfigurationBuilder smallRegions(
+      ConfigurationBuilder builder, boolean tides, RandomGenerator random) {
+    return builder
+        .store(
+            new StoreGeometry(
+                new LogGeometry(
+                    random.nextInt(1, 3),
+                    1 << 16,
+                    1 << random.nextInt(12, 14),
+                    random.nextInt(5, 9)),
+                1L << random.nextInt(1, 5)))
+        .diskRegions(0)
+        .doubles(tides)
+        .service(
+            new ServiceOptions(
+                40,
+                1L << random.nextInt(14, 22),
+                1 << 13,
+                50_000,
+                new CleanerOptions(4, 0, 1 << 10, 1 << 26, 1 << 26)))
+        .client(new ClientOptions(Duration.ofMillis(50), Duration.ofMillis(200), null, 0, 1024, 1));
+  }
+
+  /** Few keys, so that clients meet at each of them; more of them where tables grow and shrink. */
+  private static ConfigurationBuilder fewKeys(
+      ConfigurationBuilder builder, boolean tides, RandomGenerator random) {
+    return builder
+        .readersPercent(0)
+        .keys(tides ? random.nextInt(20, 40) : random.nextInt(2, 9))
+        .twins(random.nextInt(4) == 0)
+        .keyBytesMax(8)
+        .valueBytesMax(1 << random.nextInt(4, 12));
   }
 
   /**

@@ -68,7 +68,7 @@ final class CommitMutants {
               "a client commits while a step of the server waits",
               () -> List.of(field(LINE, "publish", "stepping", "no"))));
 
-  /** Those of clients of other processes. */
+  /** The mutants of commits by clients of other processes. */
   static final List<Mutant> OUTSIDE =
       List.of(
           Mutant.of(
