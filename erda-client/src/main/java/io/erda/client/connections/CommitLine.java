@@ -124,8 +124,8 @@ final class CommitLine implements LocalPublisher.Line {
     }
     outcome = LocalPublisher.LATER;
     tried = false;
-    // The outcome is a field, because it is valid even if a fault surfaces behind the swap. The
-    // commit is not called through a guard, because the JVM would inline one call less.
+    // The outcome is a field, because it is valid even if a fault surfaces behind it. The commit is
+    // not called through a guard, because the JVM would inline one call less.
     try {
       commit(object);
       faults.surface();
@@ -214,6 +214,9 @@ final class CommitLine implements LocalPublisher.Line {
       faults.surface();
       boolean swapped =
           WORD.compareAndSet(tableMemory, at, word, VersionWord.update(word, object.offset, false));
+      // Compiled code takes a swap that was passed over, because its page has no room, for one that
+      // was made. A fault that surfaces here is the swap's, and one behind it is not.
+      faults.surface();
       if (swapped) {
         outcome = replacedBytes == 0 ? LocalPublisher.DONE : LocalPublisher.REPLACED;
         stops.accept(SWAPPED);
