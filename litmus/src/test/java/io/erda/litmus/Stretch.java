@@ -1,18 +1,17 @@
 package io.erda.litmus;
 
 import io.erda.pmem.Backing;
+import io.erda.pmem.ForwardingMemory;
 import io.erda.pmem.PersistentMemory;
-import io.erda.pmem.Survives;
 import java.lang.foreign.MemorySegment;
 
 /** A stretch of another memory, which owns the bytes. */
-public final class Stretch implements PersistentMemory {
-  private final PersistentMemory whole;
+public final class Stretch extends ForwardingMemory {
   private final long at;
   private final MemorySegment segment;
 
   public Stretch(PersistentMemory whole, long at, long bytes) {
-    this.whole = whole;
+    super(whole);
     this.at = at;
     this.segment = whole.segment().asSlice(at, bytes);
   }
@@ -24,37 +23,22 @@ public final class Stretch implements PersistentMemory {
 
   @Override
   public void put(long offset, MemorySegment source, long sourceOffset, long length) {
-    whole.put(at + offset, source, sourceOffset, length);
+    super.put(at + offset, source, sourceOffset, length);
   }
 
   @Override
   public void putLongRelease(long offset, long value) {
-    whole.putLongRelease(at + offset, value);
+    super.putLongRelease(at + offset, value);
   }
 
   @Override
   public boolean compareAndSetLong(long offset, long expected, long value) {
-    return whole.compareAndSetLong(at + offset, expected, value);
+    return super.compareAndSetLong(at + offset, expected, value);
   }
 
   @Override
   public void flush(long offset, long length) {
-    whole.flush(at + offset, length);
-  }
-
-  @Override
-  public void drain() {
-    whole.drain();
-  }
-
-  @Override
-  public Survives survives() {
-    return whole.survives();
-  }
-
-  @Override
-  public boolean visibleBeforeDurable() {
-    return false;
+    super.flush(at + offset, length);
   }
 
   @Override

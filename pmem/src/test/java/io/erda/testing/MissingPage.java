@@ -19,7 +19,7 @@ import java.util.Arrays;
  * A mapped file of two pages of which the second is missing, because the file was shortened. A
  * store that lies in both pages meets a fault, and so stores nothing in the first either.
  *
- * <p>On a btrfs with room for one page such a store is never made, and its thread waits for ever.
+ * <p>{@code PageCopy} says why no store may lie in two pages.
  */
 public final class MissingPage {
   private static final int PAGE = 4096;
@@ -28,7 +28,7 @@ public final class MissingPage {
 
   private MissingPage() {}
 
-  /** What copies into mapped files. */
+  /** A way to copy bytes into a mapped file. */
   public interface Copy {
     void copy(MemorySegment source, long from, MemorySegment target, long to, int length);
   }
