@@ -82,9 +82,13 @@ class SamplingTest {
     sampling.samples(pid, "ours", List.of(new Span(from, to)), stacks::add);
     assertFalse(stacks.isEmpty());
     String turn = Busy.class.getName() + ".turn";
-    for (List<String> stack : stacks) {
-      assertTrue(stack.contains(turn), stack.toString());
-    }
+    long inTurn = stacks.stream().filter(stack -> stack.contains(turn)).count();
+    // The thread may be found on the way into its method, and when that is compiled.
+    assertTrue(
+        inTurn * 10 >= stacks.size() * 9L,
+        () -> "%d of %d samples are in turn: %s".formatted(inTurn, stacks.size(), stacks));
+    String turnOther = Busy.class.getName() + ".turnOther";
+    assertTrue(stacks.stream().noneMatch(stack -> stack.contains(turnOther)), stacks.toString());
     List<List<String>> later = new ArrayList<>();
     sampling.samples(pid, "ours", List.of(new Span(to.plusSeconds(60), Instant.MAX)), later::add);
     assertEquals(List.of(), later);
