@@ -7,12 +7,12 @@ import java.util.function.Supplier;
 
 /**
  * Checks now and then that the directory of an open store still has the name under which it was
- * opened, that no other server has opened the store, that its files still have their names, and
- * that its file system was not shut down. The store itself goes on without the names, because its
- * files are mapped and found through the open directory. But a later opening by the name finds
- * another store or none, and misses the changes since then. Of a file system that was shut down the
- * store learns when it stores next; where the connections of its clients fail first, nothing is
- * stored any more.
+ * opened, that no other server has opened the store, that its files still have their names, that
+ * the kernel could write them to their device, and that its file system was not shut down. The
+ * store itself goes on without the names, because its files are mapped and found through the open
+ * directory. But a later opening by the name finds another store or none, and misses the changes
+ * since then. Of a file system that was shut down the store learns when it stores next; where the
+ * connections of its clients fail first, nothing is stored any more.
  *
  * <p>It uses a separate thread, because a path may lead to a network or a disk that does not
  * answer: then nothing else waits for long. Close it before the directory.
@@ -23,9 +23,16 @@ final class DirectoryWatch implements AutoCloseable {
   /** How many names one check covers; in most stores these are all names. */
   private static final int FILES_AT_ONCE = 256;
 
+  /** As that; such a check is dearer, and an error comes up to half a minute after the store. */
+  private static final int WRITES_AT_ONCE = 64;
+
   private static final String RESCUE =
       "clients that are connected, and new ones over TCP, can read what the store holds until it is"
           + " closed, and it is gone then: back it up now";
+
+  private static final String UNWRITTEN =
+      "what was stored last may be lost, and is as soon as the kernel needs the memory: back up now"
+          + " what can be read";
 
   /** How long the end waits for the last check. */
   private static final long LAST_CHECK_MS = 2_000;
@@ -72,8 +79,8 @@ final class DirectoryWatch implements AutoCloseable {
 
   /**
    * Returns a message that the directory, or a file in it, was removed or moved, and how to mend
-   * that, or that the file system failed; null until a check finds that. The first message stays.
-   * Any thread may call this.
+   * that, or that the device or the file system failed; null until a check finds that. The first
+   * message stays. Any thread may call this.
    */
   Loss loss() {
     return loss;
@@ -112,23 +119,34 @@ final class DirectoryWatch implements AutoCloseable {
   private Loss find(boolean all) {
     OpenDirectory.Stray stray = directory.strayed();
     if (stray != null) {
-      return new Loss(stray.named() + "; " + fate(stray), false);
+      return new Loss(stray.named() + "; " + fate(stray), Loss.Of.DIRECTORY);
     }
     String opened = other.found();
     if (opened != null) {
-      return new Loss(opened, false);
+      return new Loss(opened, Loss.Of.DIRECTORY);
     }
     String lost = all ? files.lost() : files.lost(FILES_AT_ONCE);
-    return lost == null
+    if (lost != null) {
+      return new Loss(
+          "the files of the store were removed from "
+              + directory
+              + ", replaced, shortened or lengthened: "
+              + lost
+              + "; "
+              + RESCUE,
+          Loss.Of.FILES);
+    }
+    String unwritten = all ? files.unwritten() : files.unwritten(WRITES_AT_ONCE);
+    return unwritten == null
         ? lastingFailure()
         : new Loss(
-            "the files of the store were removed from "
+            "the device did not take bytes of a file of the store in "
                 + directory
-                + ", replaced, shortened or lengthened: "
-                + lost
+                + ": "
+                + unwritten
                 + "; "
-                + RESCUE,
-            true);
+                + UNWRITTEN,
+            Loss.Of.BYTES);
   }
 
   /** The file system's failure, if it failed at the check before, too: a single error may pass. */
@@ -136,7 +154,9 @@ final class DirectoryWatch implements AutoCloseable {
     boolean before = failed;
     String now = failure.get();
     failed = now != null;
-    return before && failed ? new Loss("the file system of the store failed: " + now, false) : null;
+    return before && failed
+        ? new Loss("the file system of the store failed: " + now, Loss.Of.DIRECTORY)
+        : null;
   }
 
   private static String fate(OpenDirectory.Stray stray) {

@@ -9,14 +9,16 @@ import java.util.Collections;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiFunction;
 
 /**
  * The directory of a store, with the inode and the length of each of its files. Every file is
  * mapped, so the store itself does not notice when a name is removed or given to another file, nor
- * when a file is shortened behind what the store uses next, or lengthened; but the next opening
- * does not find later changes, or refuses the store.
+ * when a file is shortened behind what the store uses next, or lengthened, or when its device does
+ * not take a page; but the next opening does not find later changes, or refuses the store.
  *
- * <p>Only the store's thread uses the directory. One other thread may call {@link #lost}.
+ * <p>Only the store's thread uses the directory. One other thread may call {@link #lost} and {@link
+ * #unwritten}.
  */
 final class NamedFiles extends ForwardingDirectory {
   private final OpenDirectory place;
@@ -29,7 +31,8 @@ final class NamedFiles extends ForwardingDirectory {
    */
   private final Map<String, OpenDirectory.Named> known = new ConcurrentHashMap<>();
 
-  private Iterator<Map.Entry<String, OpenDirectory.Named>> rest = Collections.emptyIterator();
+  private final Round names = new Round(this::lost);
+  private final Round writes;
 
   /**
    * @param directory the directory with the store's files; owned
@@ -38,6 +41,7 @@ final class NamedFiles extends ForwardingDirectory {
   NamedFiles(MemoryDirectory directory, OpenDirectory place) {
     super(directory);
     this.place = place;
+    this.writes = new Round((name, _) -> place.writeError(name));
   }
 
   /**
@@ -48,29 +52,64 @@ final class NamedFiles extends ForwardingDirectory {
    * @param most how many names are checked
    */
   String lost(int most) {
-    for (int i = 0; i < most; i++) {
-      if (!rest.hasNext()) {
-        if (i > 0) {
-          return null;
-        }
-        rest = known.entrySet().iterator();
-        if (!rest.hasNext()) {
-          return null;
-        }
-      }
-      Map.Entry<String, OpenDirectory.Named> named = rest.next();
-      String lost = lost(named.getKey(), named.getValue());
-      if (lost != null) {
-        return lost;
-      }
-    }
-    return null;
+    return names.find(most);
   }
 
   /** As {@link #lost(int)}, for all files. */
   String lost() {
-    rest = Collections.emptyIterator();
-    return lost(Integer.MAX_VALUE);
+    return names.find();
+  }
+
+  /**
+   * Checks for some files, the next ones at each call, whether their device took what was stored in
+   * them. Returns in words what it did not take; null when all checked files are right. One thread.
+   *
+   * @param most how many files are checked
+   */
+  String unwritten(int most) {
+    return writes.find(most);
+  }
+
+  /** As {@link #unwritten(int)}, for all files. */
+  String unwritten() {
+    return writes.find();
+  }
+
+  /** Goes over the known files, some at each call. */
+  private final class Round {
+    /** Returns in words what is wrong with the file that has a name; null when nothing is. */
+    private final BiFunction<String, OpenDirectory.Named, String> check;
+
+    private Iterator<Map.Entry<String, OpenDirectory.Named>> rest = Collections.emptyIterator();
+
+    Round(BiFunction<String, OpenDirectory.Named, String> check) {
+      this.check = check;
+    }
+
+    String find(int most) {
+      for (int i = 0; i < most; i++) {
+        if (!rest.hasNext()) {
+          if (i > 0) {
+            return null;
+          }
+          rest = known.entrySet().iterator();
+          if (!rest.hasNext()) {
+            return null;
+          }
+        }
+        Map.Entry<String, OpenDirectory.Named> named = rest.next();
+        String wrong = check.apply(named.getKey(), named.getValue());
+        if (wrong != null) {
+          return wrong;
+        }
+      }
+      return null;
+    }
+
+    String find() {
+      rest = Collections.emptyIterator();
+      return find(Integer.MAX_VALUE);
+    }
   }
 
   private String lost(String name, OpenDirectory.Named opened) {

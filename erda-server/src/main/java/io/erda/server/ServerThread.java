@@ -214,14 +214,19 @@ final class ServerThread implements AutoCloseable {
 
   /**
    * Prevents the record of a clean stop when a file lost its name: the record would apply to the
-   * file that has the name now. When another server has opened the store, nothing is stored at all.
+   * file that has the name now, or when the device did not take bytes of it. When another server
+   * has opened the store, nothing is stored at all.
    */
   private void vouchForNoOther() {
     if (assembly.other.found() != null) {
       served.store().engine().abandon();
-    } else if (served.store().files().lost() != null) {
+    } else if (served.store().files().lost() != null || isUnwritten(assembly.watch.loss())) {
       served.store().engine().leaveNoRecord();
     }
+  }
+
+  private static boolean isUnwritten(Loss loss) {
+    return loss != null && loss.of() == Loss.Of.BYTES;
   }
 
   private void tellWhatIsToBeMended() {
@@ -287,8 +292,8 @@ final class ServerThread implements AutoCloseable {
   }
 
   /**
-   * Returns the exception of a server that ends because its store lost its name. Other failures may
-   * have followed from that.
+   * Returns the exception of a server that ends because its store lost its name, or bytes. Other
+   * failures may have followed from that.
    */
   private static Throwable lost(String loss, Throwable failure) {
     ErdaException.ReadOnly lost = new ErdaException.ReadOnly(loss);

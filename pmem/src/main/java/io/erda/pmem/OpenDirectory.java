@@ -13,9 +13,11 @@ import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * A directory that is opened once. Its files are found relative to the open directory, by one plain
@@ -28,6 +30,10 @@ import java.util.Map;
  */
 public final class OpenDirectory implements AutoCloseable {
   private static final long OVERLAYFS = 0x794c7630L;
+
+  /** The errors of a call that a file system, or a filter of system calls, does not take. */
+  private static final Set<Errno> CALL_REFUSED =
+      EnumSet.of(Errno.EPERM, Errno.EACCES, Errno.EINVAL, Errno.ENOSYS, Errno.EINTR);
 
   private final Path path;
   private final int descriptor;
@@ -428,11 +434,34 @@ public final class OpenDirectory implements AutoCloseable {
     }
   }
 
+  /**
+   * Returns in words that the kernel failed to write stored bytes of a plain file to its device;
+   * null when it did not, when somebody was told of that before, or when it can't be determined.
+   * Without this call nobody learns of it: the kernel writes mapped pages long after the store, and
+   * drops those that it could not write. Costs five system calls.
+   *
+   * <p>A file system of layers does not pass the error on.
+   */
+  public String writeError(String name) {
+    int file;
+    try {
+      file = open(name, false);
+    } catch (IOException e) {
+      return null;
+    }
+    int error = Libc.writeError(file);
+    Libc.close(file);
+    return error >= 0 || CALL_REFUSED.contains(Errno.of(-error))
+        ? null
+        : name + ": " + Errno.inWords("write-back", -error);
+  }
+
   @Override
   public void close() {
     // A second close could close another file that has got the same descriptor.
     assert !closed : path + " is closed twice";
     closed = true;
+    Libc.unlock(descriptor);
     Libc.close(descriptor);
   }
 

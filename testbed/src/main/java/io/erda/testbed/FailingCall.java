@@ -36,6 +36,7 @@ record FailingCall(String call, String error, int number, boolean andLater, bool
           new Kind("pwrite64", false, "EIO", "ENOSPC"),
           new Kind("fsync/fdatasync", false, "EIO", "ENOSPC"),
           new Kind("msync", false, "EIO", "ENOMEM"),
+          new Kind("sync_file_range", false, "EIO", "ENOSPC", "ENOSYS"),
           new Kind("munmap", false, "EINVAL", "ENOMEM"),
           new Kind("madvise", false, "EINVAL", "ENOMEM"),
           new Kind("link/linkat", false, "EPERM", "EOPNOTSUPP", "EIO", "ENOSPC"),

@@ -147,6 +147,11 @@ public final class FigureCatalogue {
             FLAG,
             "1 when something failed that writing would make worse, or the store's directory is not"
                 + " found by its name any more: reads go on, writes are refused")
+        .gauge(
+            "store.unwritten",
+            FLAG,
+            "1 when the device did not take bytes of the store's files: what was stored last may be"
+                + " lost, gets may miss keys, and `store.readonly` is 1")
         .text("store.readonly.reason", "the reason why `store.readonly` is 1; absent while it is 0")
         .gauge(
             "disk.bytes.free",

@@ -38,7 +38,7 @@ import picocli.CommandLine.Spec;
       "With ?read-only behind the URI it needs no server," + " and the right to read alone.",
       "The backup has its name, erda.backup, when all of it is on the disk. A key whose object is"
           + " damaged is told and left out;",
-      "then the exit code is 1.",
+      "then the exit code is 1, and where the store's device failed, so that keys may be missing.",
       "",
       "  ./erda backup --uri erda+shm:/var/lib/erda /backups/monday",
       "  ./erda restore --uri erda+shm:/var/lib/other /backups/monday"
@@ -127,6 +127,7 @@ public final class BackupCommand implements Callable<Integer> {
           directory,
           PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
     }
+    boolean whole = Reading.isWhole(client);
     progress.step("backup");
     Pauses pauses = new Pauses(share);
     long records;
@@ -158,6 +159,6 @@ public final class BackupCommand implements Callable<Integer> {
     if (damaged > 0) {
       throw new UserError(damaged + " damaged keys are not in the backup; the others are");
     }
-    return 0;
+    return whole ? 0 : 1;
   }
 }

@@ -36,9 +36,11 @@ public final class ExportCommand implements Callable<Integer> {
   public Integer call() throws IOException {
     boolean terminal = StandardOutput.errorIsTerminal() && !StandardOutput.isTerminal();
     TerminalProgress progress = new TerminalProgress(spec.commandLine().getErr(), terminal);
+    boolean whole;
     int damaged;
     try (OutputStream out = StandardOutput.results();
         ErdaClient client = connection.connectToReadAll()) {
+      whole = Reading.isWhole(client);
       progress.step("export");
       damaged =
           Reading.all(client, progress, at -> out.write(JsonLines.line(at.key(), at.value())));
@@ -48,6 +50,6 @@ public final class ExportCommand implements Callable<Integer> {
     if (terminal) {
       progress.done("all printed");
     }
-    return damaged == 0 ? 0 : 1;
+    return whole && damaged == 0 ? 0 : 1;
   }
 }

@@ -40,6 +40,7 @@ public final class KeysCommand implements Callable<Integer> {
   public Integer call() throws IOException {
     try (OutputStream out = StandardOutput.results();
         ErdaClient client = connection.connectToReadAll()) {
+      boolean whole = Reading.isWhole(client);
       int damaged =
           Reading.all(
               client,
@@ -47,7 +48,7 @@ public final class KeysCommand implements Callable<Integer> {
                 out.write(form.printed(at.key()));
                 out.write(zero ? 0 : '\n');
               });
-      return damaged == 0 ? 0 : 1;
+      return whole && damaged == 0 ? 0 : 1;
     } catch (StandardOutput.Lost e) {
       return 0;
     }

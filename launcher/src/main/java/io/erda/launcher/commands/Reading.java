@@ -5,6 +5,7 @@ import io.erda.client.KeyCursor;
 import io.erda.console.TerminalProgress;
 import io.erda.protocol.ErdaException;
 import java.io.IOException;
+import java.util.Map;
 import java.util.function.LongConsumer;
 
 /** Reads all keys of a store, for the commands that print or copy them. */
@@ -58,6 +59,27 @@ final class Reading {
       }
     }
     return damaged;
+  }
+
+  /**
+   * Whether the store holds all that was stored in it. Otherwise its device did not take some of
+   * it, and this is reported on standard error: keys may be missing. A client without a server is
+   * not told.
+   */
+  static boolean isWhole(ErdaClient client) {
+    Map<String, Long> figures;
+    try {
+      figures = client.stats();
+    } catch (ErdaException e) {
+      return true;
+    }
+    if (figures.getOrDefault("store.unwritten", 0L) == 0) {
+      return true;
+    }
+    System.err.println(
+        "erda: the device of the store failed, and what was stored last may be lost: keys may be"
+            + " missing (store.readonly.reason in 'erda stats')");
+    return false;
   }
 
   private Reading() {}

@@ -53,6 +53,12 @@ public final class Libc {
   private static final int LOCK_SH = 1;
   private static final int LOCK_EX = 2;
   private static final int LOCK_NB = 4;
+  private static final int LOCK_UN = 8;
+
+  private static final int SYNC_FILE_RANGE_WAIT_BEFORE = 1;
+
+  /** An offset behind the end of every file. */
+  private static final long NOWHERE = 1L << 60;
 
   public static final int PROT_NONE = 0;
   public static final int PROT_READ_WRITE = 3;
@@ -108,6 +114,7 @@ public final class Libc {
   private static final MemorySegment LSEEK = find("lseek");
   private static final MemorySegment FSYNC = find("fsync");
   private static final MemorySegment SYNCFS = find("syncfs");
+  private static final MemorySegment SYNC_FILE_RANGE = find("sync_file_range");
   private static final MemorySegment STATFS = find("statfs");
   private static final MemorySegment FSTATFS = find("fstatfs");
   private static final MemorySegment STATX = find("statx");
@@ -215,6 +222,16 @@ public final class Libc {
     return call(FSYNC, descriptor, 0, 0, 0, 0);
   }
 
+  /**
+   * Returns the negated errno with which the kernel failed to write bytes of the file to its
+   * device, if that happened since the file was opened by this descriptor, or earlier and no
+   * process was told of it; otherwise 0. Tells it once. Writes nothing, and waits for nothing,
+   * because no byte of the range that it names exists.
+   */
+  public static int writeError(int descriptor) {
+    return call(SYNC_FILE_RANGE, descriptor, NOWHERE, 1, SYNC_FILE_RANGE_WAIT_BEFORE, 0);
+  }
+
   /** Synchronises the whole file system that the open file is on. */
   public static int syncfs(int descriptor) {
     return call(SYNCFS, descriptor, 0, 0, 0, 0);
@@ -284,6 +301,13 @@ public final class Libc {
   /** A shared lock, beside other shared ones; -EAGAIN when another opening has an exclusive one. */
   public static int flockShared(int descriptor) {
     return lock(descriptor, LOCK_SH);
+  }
+
+  /**
+   * Ends a lock also where a process that is just being started still has a copy of the descriptor.
+   */
+  public static int unlock(int descriptor) {
+    return unread(FLOCK, descriptor, LOCK_UN, 0);
   }
 
   private static int lock(int descriptor, int how) {

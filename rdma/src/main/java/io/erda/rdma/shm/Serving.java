@@ -168,6 +168,7 @@ final class Serving implements AutoCloseable {
         registry.close();
       }
       if (held >= 0) {
+        Libc.unlock(held);
         Libc.close(held);
         held = -1;
       }

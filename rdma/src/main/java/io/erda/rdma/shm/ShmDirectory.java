@@ -191,7 +191,11 @@ public final class ShmDirectory implements AutoCloseable {
 
   /** Whether another opening has the exclusive lock of an open file. */
   static boolean isLocked(int fd) throws IOException {
-    return !isTaken(Libc.flockShared(fd), fd);
+    if (!isTaken(Libc.flockShared(fd), fd)) {
+      return true;
+    }
+    Libc.unlock(fd);
+    return false;
   }
 
   private static boolean isTaken(int result, int fd) throws IOException {
@@ -514,6 +518,7 @@ public final class ShmDirectory implements AutoCloseable {
   @Override
   public void close() {
     if (descriptor >= 0) {
+      Libc.unlock(descriptor);
       Libc.close(descriptor);
       descriptor = -1;
     }

@@ -512,10 +512,14 @@ public final class ServerCore implements AutoCloseable {
     Loss lost = loss.get();
     if (lost != null && !isLost) {
       isLost = true;
-      if (lost.ofFiles()) {
-        failures.attempt(engine.root()::forsake);
+      switch (lost.of()) {
+        case DIRECTORY -> failures.because(lost.words());
+        case FILES -> {
+          failures.attempt(engine.root()::forsake);
+          failures.because(lost.words());
+        }
+        case BYTES -> failures.becauseUnwritten(lost.words());
       }
-      failures.because(lost.words());
     }
   }
 

@@ -161,6 +161,7 @@ final class ServerFigures {
     figures.add("store.promise", () -> engine.promise().code());
     figures.add("store.files.left", engine.leftovers()::count);
     figures.add("store.readonly", () -> failures.any() ? 1 : 0);
+    figures.add("store.unwritten", () -> engine.isFailed() ? 1 : 0);
   }
 
   /**

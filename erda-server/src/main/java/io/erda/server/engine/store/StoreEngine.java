@@ -224,9 +224,15 @@ public final class StoreEngine implements AutoCloseable {
     failed = true;
   }
 
+  /** Whether bytes that were stored may be lost, because the device did not take them. */
+  public boolean isFailed() {
+    return failed;
+  }
+
   /**
    * Makes {@link #close} write no record of a clean stop. This is for a store some of whose files
-   * have lost their names, because the record would apply to the files that have these names now.
+   * have lost their names, because the record would apply to the files that have these names now,
+   * or bytes of which the device did not take.
    */
   public void leaveNoRecord() {
     recorded = false;

@@ -167,6 +167,16 @@ public final class StoreFailures {
     }
   }
 
+  /**
+   * Makes the store read-only because the device did not take what was stored in one of its files.
+   *
+   * @param why the reason, in words for a user
+   */
+  public void becauseUnwritten(String why) {
+    engine.becomeFailed();
+    because(why);
+  }
+
   private boolean hasRoom() {
     Backing root = engine.root().memory().backing();
     return root.file() == null
