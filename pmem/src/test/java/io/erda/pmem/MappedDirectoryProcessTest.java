@@ -1,5 +1,6 @@
 package io.erda.pmem;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -10,6 +11,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -17,6 +20,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** Tests that need a second process: locks, kills, and limits that would affect this process. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class MappedDirectoryProcessTest {
+  private static final int STARTS = 300;
+
   @TempDir Path files;
 
   @Test
@@ -30,6 +35,34 @@ final class MappedDirectoryProcessTest {
       try (var second = start("lock")) {
         assertEquals("locked false", second.output().readLine());
       }
+    }
+  }
+
+  /**
+   * Between its fork and its exec a new process has a copy of each descriptor, and kept the lock of
+   * a store that was closed meanwhile.
+   */
+  @Test
+  void aProcessThatIsBeingStartedDoesNotKeepTheLock() throws Exception {
+    AtomicInteger started = new AtomicInteger();
+    AtomicBoolean end = new AtomicBoolean();
+    Thread starter =
+        Thread.ofPlatform()
+            .start(() -> {
+              while (!end.get()) {
+                assertDoesNotThrow(() -> new ProcessBuilder("true").start().waitFor());
+                started.incrementAndGet();
+              }
+            });
+    try {
+      for (int opened = 0; started.get() < STARTS; opened++) {
+        try (MappedDirectory directory = MappedDirectory.open(files)) {
+          assertTrue(directory.lock(), "opening " + opened);
+        }
+      }
+    } finally {
+      end.set(true);
+      starter.join();
     }
   }
 
