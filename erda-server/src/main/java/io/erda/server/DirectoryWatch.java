@@ -155,7 +155,7 @@ final class DirectoryWatch implements AutoCloseable {
     String now = failure.get();
     failed = now != null;
     return before && failed
-        ? new Loss("the file system of the store failed: " + now, Loss.Of.DIRECTORY)
+        ? new Loss("the file system of the store failed: " + now + "; " + UNWRITTEN, Loss.Of.BYTES)
         : null;
   }
 

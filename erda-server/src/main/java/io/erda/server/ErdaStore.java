@@ -177,11 +177,11 @@ public final class ErdaStore implements AutoCloseable {
   }
 
   /**
-   * Returns the actions of recovery when the store was opened, one line each; empty when recovery
-   * had nothing to do.
+   * Returns the actions of recovery when the store was opened, one line each, and what the device
+   * did not take before; empty when there is nothing to tell.
    */
   public List<String> notes() {
-    return store.engine().recovery().notes();
+    return store.notes();
   }
 
   /**

@@ -41,8 +41,10 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * A store's locked directory and its open {@link StoreEngine}, as long as this process holds them;
@@ -314,6 +316,14 @@ record OpenedStore(
               decorated, WriteDelay.perStore(options.writeLatencyNs()), System::nanoTime);
     }
     return counter == null ? decorated : new CountedDirectory(decorated, counter);
+  }
+
+  /**
+   * Returns what is to be told of the opening, one line each: the actions of recovery, and what was
+   * lost before.
+   */
+  List<String> notes() {
+    return Stream.concat(engine.recovery().notes().stream(), files.earlier().stream()).toList();
   }
 
   /**

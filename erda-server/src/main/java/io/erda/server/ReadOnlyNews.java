@@ -12,6 +12,8 @@ import java.util.function.Consumer;
  * JVM: the server's thread goes on meanwhile.
  */
 final class ReadOnlyNews implements StoreFailures.Listener {
+  private static final String LOGGER = "io.erda.server";
+
   /** Null when the server has no log. */
   private final ServerLog log;
 
@@ -21,7 +23,7 @@ final class ReadOnlyNews implements StoreFailures.Listener {
   private Consumer<String> listener = why -> {};
 
   /**
-   * @param log null: none
+   * @param log null: none; then a logger of the JVM gets the reason why the store is read-only
    */
   ReadOnlyNews(ServerLog log) {
     this.log = log;
@@ -40,7 +42,10 @@ final class ReadOnlyNews implements StoreFailures.Listener {
 
   @Override
   public void readOnly(String why) {
-    if (log != null) {
+    if (log == null) {
+      // An application that does not put any more would not be told.
+      System.getLogger(LOGGER).log(Level.ERROR, "the store is read-only now, gets go on: {0}", why);
+    } else {
       log.say(
           Level.ERROR,
           "the store is read-only now, gets go on: "

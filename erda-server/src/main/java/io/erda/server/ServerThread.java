@@ -239,6 +239,9 @@ final class ServerThread implements AutoCloseable {
     }
     String readOnly = served.core().readOnlyReason();
     if (loss != null) {
+      if (assembly.log == null && readOnly == null) {
+        assembly.news.readOnly(loss.words());
+      }
       failure = lost(loss.words(), failure);
     } else if (failure == null && readOnly != null && !served.core().isFull()) {
       // With this exception the process gets the exit code for a problem that must be solved before

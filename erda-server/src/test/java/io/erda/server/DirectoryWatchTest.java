@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import io.erda.pmem.MappedDirectory;
+import io.erda.server.engine.service.Loss;
 import io.erda.testing.Threads;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -53,7 +54,10 @@ class DirectoryWatchTest {
       assertNull(watch.loss());
       failing.always = true;
       assertTrue(woken.await(1, TimeUnit.MINUTES));
-      assertEquals("the file system of the store failed: " + ERROR, watch.loss().words());
+      assertEquals(Loss.Of.BYTES, watch.loss().of());
+      assertTrue(
+          watch.loss().words().startsWith("the file system of the store failed: " + ERROR + "; "),
+          watch.loss().words());
     }
   }
 

@@ -419,13 +419,14 @@ public final class OpenDirectory implements AutoCloseable {
   }
 
   /**
-   * Opens a plain file and closes it again, which a file system refuses that was shut down. Returns
-   * that error in words; null when there is none. Another error, such as too many open files, is
-   * not the file system's. Costs three system calls.
+   * Opens a plain file for writing and closes it again, which a file system refuses that was shut
+   * down, or that the kernel made read-only because it failed. Returns that error in words; null
+   * when there is none. Another error, such as too many open files, is not the file system's. Costs
+   * three system calls.
    */
   public String failure(String name) {
     try {
-      Libc.close(open(name, false));
+      Libc.close(open(name, true));
       return null;
     } catch (FailedFileSystemException e) {
       return FileErrors.inWords(e);

@@ -9,14 +9,17 @@ package io.erda.server.engine.service;
 public record Loss(String words, Of of) {
   /** What was lost. */
   public enum Of {
-    /** The name of the directory, or its file system; the files are sound. */
+    /** The name of the directory; the files are sound. */
     DIRECTORY,
     /**
      * Names of files: they lead elsewhere, so that whoever opens the files by name finds other
      * contents.
      */
     FILES,
-    /** Bytes of a file: the device did not take them, and whoever opens it later may miss them. */
+    /**
+     * Bytes of a file: the device or the file system does not take them, and whoever opens the file
+     * later may miss them.
+     */
     BYTES
   }
 }
