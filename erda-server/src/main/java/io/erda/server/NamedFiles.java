@@ -46,7 +46,8 @@ final class NamedFiles extends ForwardingDirectory {
   NamedFiles(MemoryDirectory directory, OpenDirectory place) {
     super(directory);
     this.place = place;
-    this.writes = new Round((name, _) -> place.writeError(name));
+    boolean asked = !place.writesAtClose();
+    this.writes = new Round((name, _) -> asked ? place.writeError(name) : null);
   }
 
   /**
@@ -159,7 +160,8 @@ final class NamedFiles extends ForwardingDirectory {
       earlier.add(
           "what was stored before this start did not reach the device ("
               + unwritten
-              + "): see what 'erda verify' finds");
+              + "), and may still be in memory: unmount the file system and mount it again, and see"
+              + " what 'erda verify' finds");
     }
     know(name);
     return memory;

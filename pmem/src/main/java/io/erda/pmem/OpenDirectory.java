@@ -30,6 +30,7 @@ import java.util.Set;
  */
 public final class OpenDirectory implements AutoCloseable {
   private static final long OVERLAYFS = 0x794c7630L;
+  private static final long FUSE = 0x65735546L;
 
   /** The errors of a call that a file system, or a filter of system calls, does not take. */
   private static final Set<Errno> CALL_REFUSED =
@@ -354,6 +355,15 @@ public final class OpenDirectory implements AutoCloseable {
   boolean isOfLayers() {
     FileSystemStatus status = FileSystemStatus.of(descriptor);
     return status != null && status.type() == OVERLAYFS;
+  }
+
+  /**
+   * Whether the file system is a program's, where each close of a file writes all of its pages. It
+   * should not be asked by {@link #writeError} again and again.
+   */
+  public boolean writesAtClose() {
+    FileSystemStatus status = FileSystemStatus.of(descriptor);
+    return status != null && status.type() == FUSE;
   }
 
   private FileSystemStatus fileSystem() {
