@@ -7,10 +7,8 @@ import io.erda.pmem.PersistentMemory;
 import java.io.IOException;
 import java.util.Collections;
 import java.util.Iterator;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiFunction;
 
 /**
@@ -32,9 +30,6 @@ final class NamedFiles extends ForwardingDirectory {
    * So a name in the map that leads to no file, or to another one, was changed by somebody else.
    */
   private final Map<String, OpenDirectory.Named> known = new ConcurrentHashMap<>();
-
-  /** Also read by threads that are not the store's. */
-  private final List<String> earlier = new CopyOnWriteArrayList<>();
 
   private final Round names = new Round(this::lost);
   private final Round writes;
@@ -154,25 +149,8 @@ final class NamedFiles extends ForwardingDirectory {
 
   @Override
   protected PersistentMemory wrap(String name, PersistentMemory memory) {
-    // A file that is opened once more was watched since.
-    String unwritten = known.containsKey(name) ? null : place.writeError(name);
-    if (unwritten != null) {
-      earlier.add(
-          "what was stored before this start did not reach the device ("
-              + unwritten
-              + "), and may still be in memory: unmount the file system and mount it again, and see"
-              + " what 'erda verify' finds");
-    }
     know(name);
     return memory;
-  }
-
-  /**
-   * Returns a line for each file of which the device did not take bytes before it was opened here,
-   * and nobody was told. Such an error does not make the store read-only.
-   */
-  List<String> earlier() {
-    return List.copyOf(earlier);
   }
 
   @Override

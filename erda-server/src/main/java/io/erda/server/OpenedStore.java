@@ -56,6 +56,7 @@ import java.util.stream.Stream;
  * @param shm the device for clients of other processes, which were fenced before the store was
  *     recovered; null when there never was one, and none could be made
  * @param firstStart the directories and the store that this opening has made
+ * @param lostWrites what {@link LostWrites} has to say; null when it has nothing to say
  */
 record OpenedStore(
     Path data,
@@ -65,7 +66,8 @@ record OpenedStore(
     StoreEngine engine,
     StoreCounter counter,
     ShmDevice shm,
-    FirstStart firstStart)
+    FirstStart firstStart,
+    String lostWrites)
     implements AutoCloseable {
   /** The purpose for which a store is opened. */
   enum Purpose {
@@ -111,10 +113,12 @@ record OpenedStore(
       StoreAccess.set(place, options);
       CopyOnWrite.avoid(place.at("."));
       shm = takeOver(place, options, purpose, creation == null);
+      String lostWrites = LostWrites.writeAgain(mapped);
       stop = KeptStop.of(directory);
       StoreEngine engine = opened(directory, creation, options.wishes(), options.promise());
       done = true;
-      return new OpenedStore(data, place, files, directory, engine, counter, shm, firstStart);
+      return new OpenedStore(
+          data, place, files, directory, engine, counter, shm, firstStart, lostWrites);
     } catch (ErdaException.Full e) {
       throw new ErdaException.Full(
           e.what(), e.getMessage() + ProcessLimits.explain(options.regionBytes()));
@@ -154,7 +158,8 @@ record OpenedStore(
    */
   OpenedStore again() {
     StoreEngine engine = opened(directory, null, StoreWishes.NONE, null);
-    return new OpenedStore(data, place, files, directory, engine, counter, shm, firstStart);
+    return new OpenedStore(
+        data, place, files, directory, engine, counter, shm, firstStart, lostWrites);
   }
 
   /**
@@ -319,11 +324,12 @@ record OpenedStore(
   }
 
   /**
-   * Returns what is to be told of the opening, one line each: the actions of recovery, and what was
-   * lost before.
+   * Returns what is to be told of the opening, one line each: what was lost before, and the actions
+   * of recovery.
    */
   List<String> notes() {
-    return Stream.concat(engine.recovery().notes().stream(), files.earlier().stream()).toList();
+    return Stream.concat(Stream.ofNullable(lostWrites), engine.recovery().notes().stream())
+        .toList();
   }
 
   /**

@@ -5,8 +5,9 @@ import java.lang.System.Logger.Level;
 import java.util.function.Consumer;
 
 /**
- * Tells a server's log and its application that the store takes no more puts. Whoever takes a step
- * of the server tells it; any thread may set the listener.
+ * Tells a server's log and its application that the store takes no more puts, and what its device
+ * did not take before. Whoever takes a step of the server tells it; any thread may set the
+ * listener.
  *
  * <p>A thread of its own calls the listener, which may take its time, close the server, or end the
  * JVM: the server's thread goes on meanwhile.
@@ -37,6 +38,15 @@ final class ReadOnlyNews implements StoreFailures.Listener {
           "there is no room for what is to be stored: puts and deletes are refused, gets go on, and"
               + " all goes on by itself when there is room: "
               + why);
+    }
+  }
+
+  /** Tells what {@link LostWrites} has to say of the opening of the store. */
+  void lostWrites(String words) {
+    if (log == null) {
+      System.getLogger(LOGGER).log(Level.WARNING, "{0}", words);
+    } else {
+      log.say(Level.WARNING, words);
     }
   }
 

@@ -79,6 +79,9 @@ final class ServerAssembly {
     this.crowded = memory == null ? () -> false : memory::isScarce;
     this.log = log;
     this.news = new ReadOnlyNews(log);
+    if (store.lostWrites() != null) {
+      news.lostWrites(store.lostWrites());
+    }
     this.failures = failures;
     this.nanoTime = nanoTime;
     this.startedNs = nanoTime.getAsLong();

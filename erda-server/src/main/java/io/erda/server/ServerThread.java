@@ -213,14 +213,16 @@ final class ServerThread implements AutoCloseable {
   }
 
   /**
-   * Prevents the record of a clean stop when a file lost its name: the record would apply to the
-   * file that has the name now, or when the device did not take bytes of it. When another server
-   * has opened the store, nothing is stored at all.
+   * Prevents the record of a clean stop when a file lost its name, because the record would apply
+   * to the file that has the name now, and when the device did not take bytes of a file. When
+   * another server has opened the store, nothing is stored at all.
    */
   private void vouchForNoOther() {
     if (assembly.other.found() != null) {
       served.store().engine().abandon();
-    } else if (served.store().files().lost() != null || isUnwritten(assembly.watch.loss())) {
+    } else if (isUnwritten(assembly.watch.loss())) {
+      served.store().engine().becomeFailed();
+    } else if (served.store().files().lost() != null) {
       served.store().engine().leaveNoRecord();
     }
   }

@@ -8,6 +8,7 @@ import io.erda.pmem.OverlayDirectory;
 import io.erda.protocol.ErdaException;
 import io.erda.server.engine.files.StopRecord;
 import io.erda.server.engine.files.StoreFiles;
+import io.erda.server.engine.files.UnwrittenMark;
 import io.erda.server.engine.inspection.Findings;
 import io.erda.server.engine.inspection.StoreInspection;
 import io.erda.server.engine.store.StoreEngine;
@@ -99,6 +100,19 @@ public final class StoreVerifier {
     }
   }
 
+  /**
+   * Whether an earlier server has noticed that the device did not take bytes of the store, and no
+   * server was started since. Keys may be missing then.
+   */
+  public static boolean isUnwritten(Path data) {
+    try (OpenDirectory directory = OpenDirectory.openToPass(data)) {
+      return UnwrittenMark.isIn(directory);
+    } catch (IOException | UncheckedIOException e) {
+      // A client of the store is told the same error when it connects.
+      return false;
+    }
+  }
+
   private static VerifyReport verify(
       Path data,
       OverlayDirectory directory,
@@ -110,7 +124,7 @@ public final class StoreVerifier {
     try {
       requireSuperblock(data, directory);
       try (StoreEngine engine = StoreOpening.look(directory, new SecureRandom())) {
-        report = inspect(engine, progress, hashings);
+        report = inspect(engine, UnwrittenMark.isIn(directory), progress, hashings);
       }
     } catch (ErdaException e) {
       failure = e;
@@ -140,8 +154,18 @@ public final class StoreVerifier {
   }
 
   private static VerifyReport inspect(
-      StoreEngine engine, Progress progress, LongFunction<? extends KeyHashing> hashings) {
+      StoreEngine engine,
+      boolean unwritten,
+      Progress progress,
+      LongFunction<? extends KeyHashing> hashings) {
     Told told = new Told();
+    if (unwritten) {
+      told.found(
+          null,
+          "the device did not take bytes of the store, which may be in memory alone, or lost: when"
+              + " the device takes bytes again start a server, which writes once more what is in"
+              + " memory");
+    }
     StoreInspection inspection = new StoreInspection(engine, told, hashings);
     inspection.run(progress::at);
     return new VerifyReport(

@@ -3,18 +3,13 @@ package io.erda.server;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.erda.client.ErdaClient;
-import io.erda.pmem.MappedDirectory;
-import io.erda.pmem.PersistentMemory;
 import io.erda.protocol.ErdaException;
 import io.erda.server.engine.files.StoreFiles;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 
 /** The part of {@link FailedWriteTest} that runs in a separate process, beside its device. */
 final class FailedWriteScenario {
@@ -35,36 +30,34 @@ final class FailedWriteScenario {
   public static void main(String[] arguments) throws Exception {
     Path data = Path.of(arguments[1]).resolve("data");
     Path rest = Path.of(arguments[2]).resolve("rest");
-    switch (arguments[0]) {
-      case "before" -> before(data, rest);
-      case "read-only" -> readOnly(data);
-      default -> failedWrites(data, rest, arguments[0].equals("served"));
+    try {
+      switch (arguments[0]) {
+        case "before" -> before(data, rest);
+        case "read-only" -> readOnly(data);
+        default -> failedWrites(data, rest, arguments[0].equals("served"));
+      }
+      System.out.println("done");
+    } catch (Throwable e) {
+      e.printStackTrace();
+      // A server that was started keeps this process alive.
+      System.exit(1);
     }
-    System.out.println("done");
   }
 
+  /** Nobody is told before the start: the first server has ended when the device fails. */
   private static void before(Path data, Path rest) throws Exception {
-    List<String> names = List.of("a", "b");
-    Files.createDirectory(data);
-    try (MappedDirectory directory = MappedDirectory.open(data)) {
-      List<PersistentMemory> memories = new ArrayList<>();
-      for (String name : names) {
-        memories.add(directory.create(name, 1 << 20));
-      }
-      fill(rest);
-      for (PersistentMemory memory : memories) {
-        memory.put(0, MemorySegment.ofArray(new byte[1 << 20]), 0, 1 << 20);
-      }
-      require(sync(data) != 0, "the device took everything");
+    ErdaServer first = ErdaServer.start(data, OPTIONS);
+    putAll(first, data, rest);
+    first.close();
+    require(sync(data) != 0, "the device took everything");
+    try {
+      ErdaServer.start(data, OPTIONS).close();
+      require(false, "a start on a device that does not take the store");
+    } catch (ErdaException.Unusable | ErdaException.Full e) {
+      System.out.println(e.getMessage());
+      require(e.getMessage().matches(".*(has no room|does not take them) now.*"), e.getMessage());
     }
-    MappedDirectory opened = MappedDirectory.open(data);
-    try (NamedFiles files = new NamedFiles(opened, opened.opened())) {
-      for (String name : names) {
-        files.open(name);
-      }
-      require(files.earlier().size() == names.size(), files.earlier().toString());
-      require(files.unwritten() == null, "an error from before is taken for one of now");
-    }
+    requireWrittenAgain(data, rest);
   }
 
   private static void readOnly(Path data) throws Exception {
@@ -82,14 +75,10 @@ final class FailedWriteScenario {
 
   private static void failedWrites(Path data, Path rest, boolean served) throws Exception {
     ErdaServer server = ErdaServer.start(data, OPTIONS);
-    try (ErdaClient client = ErdaClient.connect(server.uri())) {
-      client.put(key(0), value());
-      fill(rest);
-      for (int key = 1; key < KEYS; key++) {
-        client.put(key(key), value());
-      }
-      require(sync(data) != 0, "the device took everything");
-      if (served) {
+    putAll(server, data, rest);
+    require(sync(data) != 0, "the device took everything");
+    if (served) {
+      try (ErdaClient client = ErdaClient.connect(server.uri())) {
         requireRefused(server, client);
       }
     }
@@ -98,11 +87,56 @@ final class FailedWriteScenario {
     require(
         !Files.exists(data.resolve(StoreFiles.STOPPED)),
         "a clean stop was recorded, untrue as it is");
+    require(StoreVerifier.verify(data).findingsCount() == 1, "verify finds nothing");
+    require(StoreVerifier.isUnwritten(data), "a reader of the files is told nothing");
+    requireWrittenAgain(data, rest);
+  }
+
+  private static void putAll(ErdaServer server, Path data, Path rest) throws Exception {
+    try (ErdaClient client = ErdaClient.connect(server.uri())) {
+      client.put(key(0), value());
+      require(sync(data) == 0, "the device takes nothing");
+      fill(rest);
+      for (int key = 1; key < KEYS; key++) {
+        client.put(key(key), value());
+      }
+    }
+  }
+
+  /**
+   * The next server finds whole pages that the device does not have, and records a clean stop. What
+   * it recorded is true when the file system, mounted again, has every key.
+   */
+  private static void requireWrittenAgain(Path data, Path rest) throws Exception {
+    Files.delete(rest);
+    ErdaServer server = ErdaServer.start(data, OPTIONS);
+    System.out.println(server.notes());
+    require(server.notes().getFirst().contains("written once more"), "the start tells nothing");
+    server.close();
+    require(Files.exists(data.resolve(StoreFiles.STOPPED)), "no clean stop was recorded");
+    String mounted = data.getParent().toString();
+    String image = rest.resolveSibling("image").toString();
+    require(call("umount", mounted) == 0, "the file system is in use");
+    require(call("mount", "-o", "loop", image, mounted) == 0, "it can't be mounted again");
+    VerifyReport report = StoreVerifier.verify(data);
+    require(report.findingsCount() == 0, report.findings().toString());
+    ErdaServer last = ErdaServer.start(data, OPTIONS);
+    try (ErdaClient client = ErdaClient.connect(last.uri())) {
+      for (int key = 0; key < KEYS; key++) {
+        require(client.get(key(key)) != null, "key " + key + " is lost");
+      }
+    }
+    require(last.notes().isEmpty(), last.notes().toString());
+    last.close();
   }
 
   /** The kernel does this by itself, half a minute after a store. */
   private static int sync(Path data) throws Exception {
-    return new ProcessBuilder("sync", "-f", data.toString()).start().waitFor();
+    return call("sync", "-f", data.toString());
+  }
+
+  private static int call(String... command) throws Exception {
+    return new ProcessBuilder(command).inheritIO().start().waitFor();
   }
 
   private static void requireSaid(ErdaServer server, String what) throws Exception {

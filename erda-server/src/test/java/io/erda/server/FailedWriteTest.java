@@ -33,9 +33,9 @@ class FailedWriteTest {
     run("ended");
   }
 
-  /** The first server after such a failure became read-only for each file in turn. */
+  /** The next server took what it found in memory for stored, and recorded a clean stop. */
   @Test
-  void whatWasNotTakenBeforeTheStartIsToldOnce() throws Exception {
+  void whatWasNotTakenBeforeTheStartIsWrittenAgain() throws Exception {
     run("before");
   }
 
@@ -48,10 +48,17 @@ class FailedWriteTest {
   private void run(String scenario) throws Exception {
     Path host = Files.createDirectory(directory.resolve("host"));
     Path mounted = Files.createDirectory(directory.resolve("mounted"));
-    // Without a journal no other error tells of it.
+    // The device has what the file system needs for itself. Otherwise the file system would fail.
     String mount =
-        "PATH=$PATH:/usr/sbin:/sbin; mount -t tmpfs -o size=24M tmpfs %1$s && truncate -s 200M %1$s/image && mkfs.ext4 -q -F -O ^has_journal %1$s/image && mount -o loop,errors=remount-ro %1$s/image %2$s"
-            .formatted(host, mounted);
+        """
+        PATH=$PATH:/usr/sbin:/sbin
+        mount -t tmpfs -o size=150M tmpfs %1$s && truncate -s 100M %3$s && \
+        mkfs.ext4 -q -F -E nodiscard,lazy_itable_init=0,lazy_journal_init=0 %3$s && \
+        cat %3$s > %1$s/image && rm %3$s && mount -o loop,errors=remount-ro %1$s/image %2$s && \
+        fstrim %2$s
+        """
+            .strip()
+            .formatted(host, mounted, directory.resolve("empty"));
     Path output = directory.resolve("output");
     Assumptions.assumeTrue(
         ChildJvm.run(List.of("unshare", "--mount", "sh", "-c", mount), output, 60) == 0,

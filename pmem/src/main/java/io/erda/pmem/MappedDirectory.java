@@ -298,6 +298,24 @@ public final class MappedDirectory implements MemoryDirectory {
     }
   }
 
+  /**
+   * Writes every file once more, and waits until the device has taken it. This saves pages that the
+   * kernel failed to write, as long as they are still in memory, where they have their only copy.
+   * Nobody may store into a file of the directory meanwhile.
+   *
+   * @return how many bytes were written
+   * @throws OutOfSpaceException when there is no room for them
+   * @throws IOException naming call and file, when the device does not take them
+   */
+  public long writeAgain() throws IOException {
+    requireOpen();
+    long written = 0;
+    for (String name : names()) {
+      written += SecondWrite.of(directory, name);
+    }
+    return written;
+  }
+
   private void sync(String name) throws IOException {
     int opened = directory.open(name, false);
     try {

@@ -134,6 +134,14 @@ public final class OpenDirectory implements AutoCloseable {
     }
   }
 
+  /**
+   * Opens, once more, the file that a descriptor has open, to read and write it without the page
+   * cache. Returns a descriptor, or the negated errno where the file system does not allow that.
+   */
+  static int openDirect(int descriptor) {
+    return Libc.open(reopened(descriptor), Libc.O_RDWR | Libc.O_DIRECT);
+  }
+
   /** The descriptor, for calls to the C library. This object closes it. */
   public int descriptor() {
     return descriptor;
@@ -449,7 +457,7 @@ public final class OpenDirectory implements AutoCloseable {
    * Returns in words that the kernel failed to write stored bytes of a plain file to its device;
    * null when it did not, when somebody was told of that before, or when it can't be determined.
    * Without this call nobody learns of it: the kernel writes mapped pages long after the store, and
-   * drops those that it could not write. Costs five system calls.
+   * drops those that it could not write. Costs four system calls.
    *
    * <p>A file system of layers does not pass the error on.
    */

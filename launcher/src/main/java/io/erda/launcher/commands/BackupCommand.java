@@ -127,7 +127,7 @@ public final class BackupCommand implements Callable<Integer> {
           directory,
           PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
     }
-    boolean whole = Reading.isWhole(client);
+    boolean whole = Reading.isWhole(client, connection.uri());
     progress.step("backup");
     Pauses pauses = new Pauses(share);
     long records;

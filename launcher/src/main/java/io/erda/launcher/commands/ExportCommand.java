@@ -40,7 +40,7 @@ public final class ExportCommand implements Callable<Integer> {
     int damaged;
     try (OutputStream out = StandardOutput.results();
         ErdaClient client = connection.connectToReadAll()) {
-      whole = Reading.isWhole(client);
+      whole = Reading.isWhole(client, connection.uri());
       progress.step("export");
       damaged =
           Reading.all(client, progress, at -> out.write(JsonLines.line(at.key(), at.value())));

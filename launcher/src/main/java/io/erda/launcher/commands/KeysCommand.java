@@ -40,7 +40,7 @@ public final class KeysCommand implements Callable<Integer> {
   public Integer call() throws IOException {
     try (OutputStream out = StandardOutput.results();
         ErdaClient client = connection.connectToReadAll()) {
-      boolean whole = Reading.isWhole(client);
+      boolean whole = Reading.isWhole(client, connection.uri());
       int damaged =
           Reading.all(
               client,

@@ -1,11 +1,13 @@
 package io.erda.launcher.commands;
 
 import io.erda.client.ErdaClient;
+import io.erda.client.ErdaUri;
 import io.erda.client.KeyCursor;
 import io.erda.console.TerminalProgress;
 import io.erda.protocol.ErdaException;
+import io.erda.server.StoreVerifier;
 import java.io.IOException;
-import java.util.Map;
+import java.nio.file.Path;
 import java.util.function.LongConsumer;
 
 /** Reads all keys of a store, for the commands that print or copy them. */
@@ -63,23 +65,29 @@ final class Reading {
 
   /**
    * Whether the store holds all that was stored in it. Otherwise its device did not take some of
-   * it, and this is reported on standard error: keys may be missing. A client without a server is
-   * not told.
+   * it, and this is reported on standard error: keys may be missing.
+   *
+   * @param uri where the client is connected to
    */
-  static boolean isWhole(ErdaClient client) {
-    Map<String, Long> figures;
-    try {
-      figures = client.stats();
-    } catch (ErdaException e) {
-      return true;
-    }
-    if (figures.getOrDefault("store.unwritten", 0L) == 0) {
+  static boolean isWhole(ErdaClient client, String uri) {
+    if (!isUnwritten(client, uri)) {
       return true;
     }
     System.err.println(
         "erda: the device of the store failed, and what was stored last may be lost: keys may be"
             + " missing (store.readonly.reason in 'erda stats')");
     return false;
+  }
+
+  private static boolean isUnwritten(ErdaClient client, String uri) {
+    if (ErdaUri.parse(uri) instanceof ErdaUri.Shm(Path data, boolean readOnly) && readOnly) {
+      return StoreVerifier.isUnwritten(data);
+    }
+    try {
+      return client.stats().getOrDefault("store.unwritten", 0L) != 0;
+    } catch (ErdaException e) {
+      return false;
+    }
   }
 
   private Reading() {}

@@ -30,6 +30,9 @@ public final class Libc {
   /** This flag is twice {@link #O_DIRECTORY} on every 64-bit machine. */
   public static final int O_NOFOLLOW = 2 * O_DIRECTORY;
 
+  /** The offset in the file, the length and the address in memory are then multiples of 4096. */
+  public static final int O_DIRECT = directFlag(System.getProperty("os.arch"));
+
   public static final int O_TMPFILE = 0x400000 | O_DIRECTORY;
   private static final int O_CLOEXEC = 0x80000;
 
@@ -40,6 +43,7 @@ public final class Libc {
   public static final int AT_REMOVEDIR = 0x200;
   public static final int AT_EMPTY_PATH = 0x1000;
   private static final int AT_SYMLINK_FOLLOW = 0x400;
+  private static final int FALLOC_FL_ZERO_RANGE_KEEP_SIZE = 0x10 | 0x1;
   private static final int SEEK_DATA = 3;
   private static final int SEEK_HOLE = 4;
 
@@ -109,6 +113,7 @@ public final class Libc {
   private static final MemorySegment CLOSE = find("close");
   private static final MemorySegment READ = find("read");
   private static final MemorySegment WRITE = find("write");
+  private static final MemorySegment PREAD = find("pread");
   private static final MemorySegment PWRITE = find("pwrite");
   private static final MemorySegment FALLOCATE = find("fallocate");
   private static final MemorySegment LSEEK = find("lseek");
@@ -158,6 +163,14 @@ public final class Libc {
     return machine.equals("aarch64") || machine.startsWith("ppc64") ? 0x4000 : 0x10000;
   }
 
+  /** Three kinds of machines have three numbers for this flag. */
+  static int directFlag(String machine) {
+    if (machine.equals("aarch64")) {
+      return 0x10000;
+    }
+    return machine.startsWith("ppc64") ? 0x20000 : 0x4000;
+  }
+
   private static MemorySegment find(String function) {
     return LINKER.defaultLookup().findOrThrow(function);
   }
@@ -199,6 +212,14 @@ public final class Libc {
     return call(FALLOCATE, descriptor, 0, offset, length, 0);
   }
 
+  /**
+   * Makes the range zeros and drops its pages, those that are mapped too. The length of the file
+   * does not change.
+   */
+  public static int zeroRange(int descriptor, long offset, long length) {
+    return call(FALLOCATE, descriptor, FALLOC_FL_ZERO_RANGE_KEEP_SIZE, offset, length, 0);
+  }
+
   /** Returns where the next data begins, at {@code offset} or behind it. */
   public static long seekData(int descriptor, long offset) {
     return captured(LSEEK, descriptor, offset, SEEK_DATA, 0, 0);
@@ -209,6 +230,13 @@ public final class Libc {
    */
   public static long seekHole(int descriptor, long offset) {
     return captured(LSEEK, descriptor, offset, SEEK_HOLE, 0, 0);
+  }
+
+  /** How many bytes it read. {@code into} is native memory. */
+  public static int pread(int descriptor, MemorySegment into, int length, long offset) {
+    assert into.isNative() && length >= 0 && length <= into.byteSize()
+        : length + " bytes into " + into;
+    return call(PREAD, descriptor, into.address(), length, offset, 0);
   }
 
   /** How many bytes it wrote. {@code bytes} is native memory. */

@@ -22,6 +22,9 @@ class LibcTest {
     assertEquals(0x4000, Libc.directoryFlag("aarch64"));
     assertEquals(0x4000, Libc.directoryFlag("ppc64le"));
     assertEquals(2 * Libc.O_DIRECTORY, Libc.O_NOFOLLOW);
+    assertEquals(0x4000, Libc.directFlag("amd64"));
+    assertEquals(0x1_0000, Libc.directFlag("aarch64"));
+    assertEquals(0x2_0000, Libc.directFlag("ppc64le"));
   }
 
   @Test

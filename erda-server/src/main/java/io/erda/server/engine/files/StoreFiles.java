@@ -18,6 +18,9 @@ public final class StoreFiles {
   /** The record that a server writes when it is stopped cleanly. */
   public static final String STOPPED = StopHeader.FILE;
 
+  /** See {@link UnwrittenMark}. */
+  static final String UNWRITTEN = "unwritten";
+
   /** The name of a superblock until its creation has ended. */
   public static final String SUPERBLOCK_NEW = SUPERBLOCK + ".new";
 

@@ -16,6 +16,7 @@ import io.erda.protocol.WelcomeBuilder;
 import io.erda.server.engine.files.RootFile;
 import io.erda.server.engine.files.StopRecord;
 import io.erda.server.engine.files.SuperblockFile;
+import io.erda.server.engine.files.UnwrittenMark;
 import io.erda.server.engine.tables.KeyWords;
 import io.erda.server.engine.tables.PendingWords;
 import io.erda.server.engine.tables.StoredObjects;
@@ -219,9 +220,13 @@ public final class StoreEngine implements AutoCloseable {
 
   /**
    * As {@link #abandon}, but {@link #close} drains the device once more, and throws if that fails.
+   * This is for a store whose device did not take bytes, which the next opening has to know.
    */
-  void becomeFailed() {
-    failed = true;
+  public void becomeFailed() {
+    if (!failed) {
+      failed = true;
+      UnwrittenMark.leave(directory);
+    }
   }
 
   /** Whether bytes that were stored may be lost, because the device did not take them. */
@@ -231,8 +236,7 @@ public final class StoreEngine implements AutoCloseable {
 
   /**
    * Makes {@link #close} write no record of a clean stop. This is for a store some of whose files
-   * have lost their names, because the record would apply to the files that have these names now,
-   * or bytes of which the device did not take.
+   * have lost their names, because the record would apply to the files that have these names now.
    */
   public void leaveNoRecord() {
     recorded = false;
