@@ -136,7 +136,10 @@ final class DirectoryWatch implements AutoCloseable {
               + RESCUE,
           Loss.Of.FILES);
     }
-    String unwritten = all ? files.unwritten() : files.unwritten(WRITES_AT_ONCE);
+    String unwritten = directory.lost();
+    if (unwritten == null) {
+      unwritten = all ? files.unwritten() : files.unwritten(WRITES_AT_ONCE);
+    }
     return unwritten == null
         ? lastingFailure()
         : new Loss(

@@ -33,14 +33,14 @@ final class LostWrites {
     for (String name : directory.names()) {
       String error = place.writeError(name);
       if (error != null) {
+        // It was told for the only time.
+        UnwrittenMark.leave(directory);
         errors.add(error);
       }
     }
     if (errors.isEmpty() && !UnwrittenMark.isIn(directory)) {
       return null;
     }
-    // The errors were told for the only time.
-    UnwrittenMark.leave(directory);
     requireNoCommits(directory);
     String before =
         "the device did not take bytes of the store before this start" + inWords(errors);

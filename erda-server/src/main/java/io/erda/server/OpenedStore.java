@@ -28,6 +28,7 @@ import io.erda.server.engine.files.KeptStop;
 import io.erda.server.engine.files.StoreFiles;
 import io.erda.server.engine.files.StoreGeometry;
 import io.erda.server.engine.files.StoreWishes;
+import io.erda.server.engine.files.UnwrittenMark;
 import io.erda.server.engine.service.ServerCore;
 import io.erda.server.engine.store.StoreEngine;
 import io.erda.server.engine.store.StoreOpening;
@@ -135,6 +136,9 @@ record OpenedStore(
       throw new ErdaException.Unusable("can't open " + data + ": " + reason(e.getCause()), e);
     } finally {
       if (!done) {
+        if (place.lost() != null) {
+          UnwrittenMark.leave(mapped);
+        }
         if (stop != null) {
           stop.putBack();
         }
@@ -154,9 +158,13 @@ record OpenedStore(
    * whose file system became full in the middle of work. No thread may write to the store's memory
    * during the call. A caller that goes on with the new object closes only the engine of this one.
    *
-   * @throws ErdaException when the opening fails; then this object is unchanged
+   * @throws ErdaException when the opening fails; then this object is unchanged. After the device
+   *     did not take bytes every further one fails
    */
   OpenedStore again() {
+    if (place.lost() != null) {
+      throw new ErdaException.Full(ErdaException.Full.What.DISK, place.lost());
+    }
     StoreEngine engine = opened(directory, null, StoreWishes.NONE, null);
     return new OpenedStore(
         data, place, files, directory, engine, counter, shm, firstStart, lostWrites);

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.erda.client.ErdaClient;
 import io.erda.protocol.ErdaException;
+import io.erda.protocol.Promise;
 import io.erda.server.engine.files.StoreFiles;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -33,6 +34,7 @@ final class FailedWriteScenario {
     try {
       switch (arguments[0]) {
         case "before" -> before(data, rest);
+        case "promised" -> promised(data, rest);
         case "read-only" -> readOnly(data);
         default -> failedWrites(data, rest, arguments[0].equals("served"));
       }
@@ -56,6 +58,20 @@ final class FailedWriteScenario {
     } catch (ErdaException.Unusable | ErdaException.Full e) {
       System.out.println(e.getMessage());
       require(e.getMessage().matches(".*(has no room|does not take them) now.*"), e.getMessage());
+    }
+    requireWrittenAgain(data, rest);
+  }
+
+  /** The start itself is told of the error, by the fsync(2) that makes everything durable. */
+  private static void promised(Path data, Path rest) throws Exception {
+    ErdaServer first = ErdaServer.start(data, OPTIONS);
+    putAll(first, data, rest);
+    first.close();
+    try {
+      ErdaServer.start(data, OPTIONS.withPromise(Promise.POWER)).close();
+      require(false, "power is promised for what the device did not take");
+    } catch (ErdaException.Unusable | ErdaException.Full e) {
+      System.out.println(e.getMessage());
     }
     requireWrittenAgain(data, rest);
   }

@@ -39,6 +39,12 @@ class FailedWriteTest {
     run("before");
   }
 
+  /** The next start was told nothing of it, and took what is in memory alone for durable. */
+  @Test
+  void whatAStartCouldNotMakeDurableIsWrittenAgain() throws Exception {
+    run("promised");
+  }
+
   /** Then the kernel writes no page any more, and there is no error of a write. */
   @Test
   void aServerSaysThatItsFileSystemTurnedReadOnly() throws Exception {

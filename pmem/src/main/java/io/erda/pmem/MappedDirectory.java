@@ -319,7 +319,7 @@ public final class MappedDirectory implements MemoryDirectory {
   private void sync(String name) throws IOException {
     int opened = directory.open(name, false);
     try {
-      FileErrors.check("fsync", Libc.fsync(opened), directory.file(name));
+      directory.sync(opened, name);
     } finally {
       Libc.close(opened);
     }

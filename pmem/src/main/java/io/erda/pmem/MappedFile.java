@@ -132,7 +132,7 @@ final class MappedFile {
         writeZeros(descriptor, file, from, length);
       }
       if (kind.survives() == Survives.POWER_FAILURE) {
-        FileErrors.check("fsync", Libc.fsync(descriptor), file);
+        directory.sync(descriptor, name);
       }
     } catch (OutOfSpaceException e) {
       throw outOfSpace(directory, length, e);

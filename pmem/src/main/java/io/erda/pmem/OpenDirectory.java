@@ -40,6 +40,9 @@ public final class OpenDirectory implements AutoCloseable {
   private final int descriptor;
   private final FileStatus opened;
 
+  /** Why bytes of a file may be lost; null when none are known to be. */
+  private volatile String lost;
+
   private boolean closed;
 
   private OpenDirectory(Path path, int descriptor, FileStatus opened) {
@@ -377,6 +380,37 @@ public final class OpenDirectory implements AutoCloseable {
   private FileSystemStatus fileSystem() {
     FileSystemStatus status = FileSystemStatus.of(descriptor);
     return status == null || status.totalBytes() == 0 ? null : status;
+  }
+
+  /**
+   * Notes that the kernel could not write bytes of a file to the device, for as long as this object
+   * lives. It tells of that only one caller, only once, and a second attempt may succeed because
+   * nothing is left to be written.
+   *
+   * @param why the file, the call and the error, in words
+   */
+  void noteLost(String why) {
+    if (lost == null) {
+      lost = why;
+    }
+  }
+
+  /**
+   * Returns in words which file of the directory could not be made durable by a call of this
+   * process; null when there is none. Then bytes of it, or of others, may be in memory alone.
+   */
+  public String lost() {
+    return lost;
+  }
+
+  /** Makes a file durable that a descriptor has open, or notes that it can't be. */
+  void sync(int file, String name) throws IOException {
+    try {
+      FileErrors.check("fsync", Libc.fsync(file), file(name));
+    } catch (IOException e) {
+      noteLost(FileErrors.inWords(e));
+      throw e;
+    }
   }
 
   /** Makes the names in it durable. */

@@ -115,6 +115,9 @@ final class SyncedMemory extends SegmentMemory {
                   + "what was not drained before may be lost: "
                   + e.getCause().getMessage(),
               e.getCause());
+      if (backing().directory() != null) {
+        backing().directory().noteLost(failure.getMessage());
+      }
       throw failure;
     }
   }
