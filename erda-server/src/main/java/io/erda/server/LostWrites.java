@@ -46,7 +46,7 @@ final class LostWrites {
         "the device did not take bytes of the store before this start" + inWords(errors);
     long written;
     try {
-      written = directory.writeAgain();
+      written = UnwrittenMark.writeAgain(directory);
     } catch (OutOfSpaceException e) {
       throw new ErdaException.Full(
           ErdaException.Full.What.DISK, before + ", and has no room now: " + e.getMessage());
@@ -59,7 +59,6 @@ final class LostWrites {
               + " read, with ?read-only behind the URI",
           e);
     }
-    UnwrittenMark.remove(directory);
     return before
         + "; all that was still in memory was written once more, %,d bytes. What the kernel had dropped before is lost: see what 'erda verify' finds"
             .formatted(written);

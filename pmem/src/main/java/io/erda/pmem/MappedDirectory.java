@@ -42,6 +42,9 @@ public final class MappedDirectory implements MemoryDirectory {
     SYNCED
   }
 
+  /** The length of a file for {@link #writeAgain}. */
+  public static final long SPARE_BYTES = KeptCopy.BYTES;
+
   private final OpenDirectory directory;
 
   /**
@@ -303,17 +306,15 @@ public final class MappedDirectory implements MemoryDirectory {
    * kernel failed to write, as long as they are still in memory, where they have their only copy.
    * Nobody may store into a file of the directory meanwhile.
    *
+   * @param spare the name of a file of {@link #SPARE_BYTES} bytes that is not written, and keeps
+   *     what a kill interrupts for the next call
    * @return how many bytes were written
    * @throws OutOfSpaceException when there is no room for them
    * @throws IOException naming call and file, when the device does not take them
    */
-  public long writeAgain() throws IOException {
-    requireOpen();
-    long written = 0;
-    for (String name : names()) {
-      written += SecondWrite.of(directory, name);
-    }
-    return written;
+  public long writeAgain(String spare) throws IOException {
+    require(spare);
+    return SecondWrite.of(directory, spare);
   }
 
   private void sync(String name) throws IOException {

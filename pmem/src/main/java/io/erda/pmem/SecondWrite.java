@@ -20,7 +20,9 @@ import java.util.function.IntSupplier;
  * filled its file system in the middle.
  */
 final class SecondWrite {
-  private static final int STEP = 1 << 20;
+  /** How many bytes are written at a time. */
+  static final int STEP = 1 << 18;
+
   private static final int PAGE = 4096;
 
   /**
@@ -34,34 +36,60 @@ final class SecondWrite {
   /** The same file, opened to pass by the page cache; negative where that is not possible. */
   private final int direct;
 
+  private final String name;
   private final Path file;
   private final long length;
   private final MemorySegment bytes;
   private final MemorySegment onDevice;
 
-  private SecondWrite(int descriptor, int direct, Path file, Arena arena) throws IOException {
+  private final KeptCopy kept;
+
+  private SecondWrite(
+      OpenDirectory directory, int descriptor, int direct, String name, KeptCopy kept, Arena arena)
+      throws IOException {
     this.descriptor = descriptor;
     this.direct = direct;
-    this.file = file;
+    this.name = name;
+    this.file = directory.file(name);
+    this.kept = kept;
     this.length = FileStatus.of(descriptor, file).bytes();
     this.bytes = arena.allocate(STEP, PAGE);
     this.onDevice = arena.allocate(STEP, PAGE);
   }
 
   /**
-   * Writes every page that can be read, with the bytes that it has, and waits until the device has
-   * taken them. A page that can't be read is not in memory, so nothing of it can be saved. Nobody
-   * may store into the file meanwhile; who reads it may see what is on the device.
+   * Writes every page of every file that can be read, with the bytes that it has, and waits until
+   * the device has taken them. A page that can't be read is not in memory, so nothing of it can be
+   * saved. Nobody may store into the files meanwhile; who reads them may see what is on the device.
    *
+   * @param spare the name of a file that keeps what is being written, for the next call if this one
+   *     is cut short by a kill
    * @return how many bytes were written
    * @throws OutOfSpaceException when there is no room for them
    * @throws IOException naming call and file, when the device does not take them
    */
-  static long of(OpenDirectory directory, String name) throws IOException {
+  static long of(OpenDirectory directory, String spare) throws IOException {
+    int opened = directory.open(spare, true);
+    try (Arena arena = Arena.ofConfined()) {
+      KeptCopy kept = new KeptCopy(directory, opened, spare, arena);
+      kept.putBack(arena.allocate(STEP, PAGE));
+      long written = 0;
+      for (String name : directory.memories()) {
+        if (!name.equals(spare)) {
+          written += of(directory, name, kept);
+        }
+      }
+      return written;
+    } finally {
+      Libc.close(opened);
+    }
+  }
+
+  private static long of(OpenDirectory directory, String name, KeptCopy kept) throws IOException {
     int descriptor = directory.open(name, true);
     int direct = OpenDirectory.openDirect(descriptor);
     try (Arena arena = Arena.ofConfined()) {
-      return new SecondWrite(descriptor, direct, directory.file(name), arena).all();
+      return new SecondWrite(directory, descriptor, direct, name, kept, arena).all();
     } finally {
       if (direct >= 0) {
         Libc.close(direct);
@@ -79,11 +107,13 @@ final class SecondWrite {
       int read = read(descriptor, bytes, at);
       int whole = read / PAGE * PAGE;
       if (whole > 0) {
+        kept.keep(name, bytes, whole, at);
         writePages(whole, at);
         written += whole;
         at += whole;
       } else {
         if (read > 0 && at + read == length) {
+          kept.keep(name, bytes, read, at);
           writeTail(read, at);
           written += read;
         }
@@ -168,19 +198,10 @@ final class SecondWrite {
   }
 
   private void writeToMemory(int count, long at) throws IOException {
-    int done = 0;
-    while (done < count) {
-      MemorySegment rest = bytes.asSlice(done, count - done);
-      long to = at + done;
-      done +=
-          FileErrors.check(
-              "pwrite",
-              uninterrupted(() -> Libc.pwrite(descriptor, rest, (int) rest.byteSize(), to)),
-              file);
-    }
+    KeptCopy.write(descriptor, file, bytes, count, at);
   }
 
-  private static int uninterrupted(IntSupplier call) {
+  static int uninterrupted(IntSupplier call) {
     int result;
     do {
       result = call.getAsInt();

@@ -1,5 +1,6 @@
 package io.erda.server.engine.files;
 
+import io.erda.pmem.MappedDirectory;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.OpenDirectory;
 import java.io.IOException;
@@ -16,13 +17,29 @@ public final class UnwrittenMark {
   /** Leaves the mark, if the file system takes it. */
   public static void leave(MemoryDirectory directory) {
     try {
-      if (!isIn(directory)) {
-        directory.create(StoreFiles.UNWRITTEN, 1).close();
-      }
+      require(directory);
     } catch (IOException | UncheckedIOException e) {
       // A file system that takes no file has to be mounted again before a store in it can be
       // opened, and then nothing of it is in memory any more.
     }
+  }
+
+  /** Leaves the mark, or throws. */
+  private static void require(MemoryDirectory directory) throws IOException {
+    if (!isIn(directory)) {
+      directory.create(StoreFiles.UNWRITTEN, MappedDirectory.SPARE_BYTES).close();
+    }
+  }
+
+  /**
+   * Writes all files once more, see {@link MappedDirectory#writeAgain}. The mark keeps meanwhile
+   * what is being written.
+   */
+  public static long writeAgain(MappedDirectory directory) throws IOException {
+    require(directory);
+    long written = directory.writeAgain(StoreFiles.UNWRITTEN);
+    directory.delete(StoreFiles.UNWRITTEN);
+    return written;
   }
 
   /**
@@ -37,10 +54,5 @@ public final class UnwrittenMark {
   /** The same for a directory that can perhaps not be listed. */
   public static boolean isIn(OpenDirectory directory) {
     return directory.exists(StoreFiles.UNWRITTEN);
-  }
-
-  /** Removes the mark, when the device has taken everything. */
-  public static void remove(MemoryDirectory directory) throws IOException {
-    directory.delete(StoreFiles.UNWRITTEN);
   }
 }
