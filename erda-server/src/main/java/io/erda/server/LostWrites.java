@@ -28,17 +28,18 @@ final class LostWrites {
    * @throws ErdaException.Unusable when it still does not take them
    */
   static String writeAgain(MappedDirectory directory) throws IOException {
+    boolean marked = UnwrittenMark.isIn(directory);
     List<String> errors = new ArrayList<>();
     OpenDirectory place = directory.opened();
     for (String name : directory.names()) {
       String error = place.writeError(name);
       if (error != null) {
         // It was told for the only time.
-        UnwrittenMark.leave(directory);
+        UnwrittenMark.leave(place);
         errors.add(error);
       }
     }
-    if (errors.isEmpty() && !UnwrittenMark.isIn(directory)) {
+    if (errors.isEmpty() && !marked) {
       return null;
     }
     requireNoCommits(directory);
@@ -46,7 +47,7 @@ final class LostWrites {
         "the device did not take bytes of the store before this start" + inWords(errors);
     long written;
     try {
-      written = UnwrittenMark.writeAgain(directory);
+      written = UnwrittenMark.writeAgain(directory, marked);
     } catch (OutOfSpaceException e) {
       throw new ErdaException.Full(
           ErdaException.Full.What.DISK, before + ", and has no room now: " + e.getMessage());

@@ -4,6 +4,7 @@ import io.erda.pmem.ForwardingDirectory;
 import io.erda.pmem.MemoryDirectory;
 import io.erda.pmem.OpenDirectory;
 import io.erda.pmem.PersistentMemory;
+import io.erda.server.engine.files.UnwrittenMark;
 import java.io.IOException;
 import java.util.Collections;
 import java.util.Iterator;
@@ -42,7 +43,7 @@ final class NamedFiles extends ForwardingDirectory {
     super(directory);
     this.place = place;
     boolean asked = !place.writesAtClose();
-    this.writes = new Round((name, _) -> asked ? place.writeError(name) : null);
+    this.writes = new Round((name, _) -> asked ? unwritten(name) : null);
   }
 
   /**
@@ -111,6 +112,15 @@ final class NamedFiles extends ForwardingDirectory {
       rest = Collections.emptyIterator();
       return find(Integer.MAX_VALUE);
     }
+  }
+
+  /** The kernel tells of it only once, so the mark is left at once. */
+  private String unwritten(String name) {
+    String error = place.writeError(name);
+    if (error != null) {
+      UnwrittenMark.leave(place);
+    }
+    return error;
   }
 
   private String lost(String name, OpenDirectory.Named opened) {

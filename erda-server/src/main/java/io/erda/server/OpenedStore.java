@@ -137,7 +137,7 @@ record OpenedStore(
     } finally {
       if (!done) {
         if (place.lost() != null) {
-          UnwrittenMark.leave(mapped);
+          UnwrittenMark.leave(place);
         }
         if (stop != null) {
           stop.putBack();
@@ -456,6 +456,9 @@ record OpenedStore(
       engine.close();
     } finally {
       try {
+        if (place.lost() != null) {
+          UnwrittenMark.leave(place);
+        }
         if (shm != null) {
           shm.close();
         }

@@ -138,11 +138,11 @@ public final class OpenDirectory implements AutoCloseable {
   }
 
   /**
-   * Opens, once more, the file that a descriptor has open, to read and write it without the page
-   * cache. Returns a descriptor, or the negated errno where the file system does not allow that.
+   * Opens, once more, the file that a descriptor has open, to read it without the page cache.
+   * Returns a descriptor, or the negated errno where the file system does not allow that.
    */
   static int openDirect(int descriptor) {
-    return Libc.open(reopened(descriptor), Libc.O_RDWR | Libc.O_DIRECT);
+    return Libc.open(reopened(descriptor), Libc.O_RDONLY | Libc.O_DIRECT);
   }
 
   /** The descriptor, for calls to the C library. This object closes it. */

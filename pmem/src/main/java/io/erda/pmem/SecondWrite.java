@@ -9,15 +9,17 @@ import java.nio.file.Path;
 import java.util.function.IntSupplier;
 
 /**
- * Writes the bytes of a file once more. The kernel regards a page that it failed to write to the
+ * Writes the bytes of files once more. The kernel regards a page that it failed to write to the
  * device as written: it never tries again, and drops the page as soon as it needs the memory.
  *
- * <p>The bytes pass by the page cache ({@code O_DIRECT}). ext4 notes in the cache that a page's
- * blocks are allocated and were never written to. A failed write ends that note, so when such a
- * page is stored to and written again, its bytes reach the device, fsync(2) reports success, and
- * the blocks are still taken for ones without contents: after the next mount they are zeros. What
- * was written is read from the device and compared: a loop device reports a write as done that
- * filled its file system in the middle.
+ * <p>ext4 notes with a page that its blocks are allocated and were never written to. A failed write
+ * ends that note, so when such a page is stored to and written again, its bytes reach the device,
+ * fsync(2) reports success, and the blocks are still taken for ones without contents: after the
+ * next mount they are zeros. So each page is dropped before it is stored to, which a {@link
+ * KeptCopy} makes safe.
+ *
+ * <p>In the end all bytes are read from the device and compared: a loop device reports a write as
+ * done that filled its file system in the middle.
  */
 final class SecondWrite {
   /** How many bytes are written at a time. */
@@ -25,15 +27,9 @@ final class SecondWrite {
 
   private static final int PAGE = 4096;
 
-  /**
-   * The kernel writes by way of the cache all the same where a page is in use, and drops the page
-   * then, so that a further try has its way.
-   */
-  private static final int TRIES = 3;
-
   private final int descriptor;
 
-  /** The same file, opened to pass by the page cache; negative where that is not possible. */
+  /** The same file, opened to read from the device; negative where that is not possible. */
   private final int direct;
 
   private final String name;
@@ -105,100 +101,51 @@ final class SecondWrite {
     long at = 0;
     while (at < length) {
       int read = read(descriptor, bytes, at);
-      int whole = read / PAGE * PAGE;
-      if (whole > 0) {
-        kept.keep(name, bytes, whole, at);
-        writePages(whole, at);
-        written += whole;
-        at += whole;
-      } else {
-        if (read > 0 && at + read == length) {
-          kept.keep(name, bytes, read, at);
-          writeTail(read, at);
-          written += read;
-        }
+      if (read == 0) {
         at += PAGE;
+      } else {
+        kept.keep(name, bytes, read, at);
+        // Where this is not possible nothing is noted with a page either.
+        Libc.zeroRange(descriptor, at, wholePages(read));
+        KeptCopy.write(descriptor, file, bytes, read, at);
+        written += read;
+        at += read;
       }
     }
     FileErrors.check("fsync", Libc.fsync(descriptor), file);
+    compareWithDevice();
     return written;
   }
 
-  /** Reads up to a step. Returns how many bytes were read; 0 when the first page can't be read. */
+  /**
+   * Throws when the device has other bytes than the page cache. Compares nothing where the file
+   * system does not allow to read from the device.
+   */
+  private void compareWithDevice() throws FailedFileSystemException {
+    long at = direct < 0 ? length : 0;
+    while (at < length) {
+      int read = Math.min(read(descriptor, bytes, at), read(direct, onDevice, at));
+      if (bytes.asSlice(0, read).mismatch(onDevice.asSlice(0, read)) >= 0) {
+        throw new FailedFileSystemException(
+            file.toString(), "the device does not have what was written to it");
+      }
+      at += read == 0 ? PAGE : read;
+    }
+  }
+
+  /**
+   * Reads up to a step, whole pages but for the last one of the file. Returns how many bytes were
+   * read; 0 when the first page can't be read.
+   */
   private int read(int from, MemorySegment to, long at) {
-    int asked = (int) Math.min(STEP, (length - at + PAGE - 1) / PAGE * PAGE);
+    int asked = (int) Math.min(STEP, wholePages(length - at));
     int read = uninterrupted(() -> Libc.pread(from, to, asked, at));
-    return (int) Math.clamp(read, 0, length - at);
+    long rest = length - at;
+    return read >= rest ? (int) rest : Math.max(0, read) / PAGE * PAGE;
   }
 
-  private void writePages(int count, long at) throws IOException {
-    for (int i = 0; i < TRIES; i++) {
-      int result = writeDirectly(count, at);
-      if (result < 0) {
-        // They may be in memory no more.
-        writeToMemory(count, at);
-        if (!isNotDirect(result)) {
-          FileErrors.check("pwrite", result, file);
-        }
-        return;
-      }
-      if (isOnDevice(count, at)) {
-        return;
-      }
-    }
-    writeToMemory(count, at);
-    throw notOnDevice();
-  }
-
-  private int writeDirectly(int count, long at) {
-    int done = 0;
-    while (done < count) {
-      MemorySegment rest = bytes.asSlice(done, count - done);
-      long to = at + done;
-      int result =
-          direct < 0
-              ? direct
-              : uninterrupted(() -> Libc.pwrite(direct, rest, (int) rest.byteSize(), to));
-      if (result < 0) {
-        return result;
-      }
-      done += result;
-    }
-    return done;
-  }
-
-  /**
-   * Whether the file system can't write without the page cache, and so never notes what ext4 does.
-   */
-  private static boolean isNotDirect(int result) {
-    return Errno.EINVAL.is(result) || Errno.EOPNOTSUPP.is(result);
-  }
-
-  /**
-   * Writes the bytes of the last page, of which the file has only a part. It can't pass by the page
-   * cache, so the page is first dropped, with what is noted of it.
-   */
-  private void writeTail(int count, long at) throws IOException {
-    Libc.zeroRange(descriptor, at, PAGE);
-    writeToMemory(count, at);
-    FileErrors.check("fsync", Libc.fsync(descriptor), file);
-    if (direct >= 0 && !isOnDevice(count, at)) {
-      throw notOnDevice();
-    }
-  }
-
-  private boolean isOnDevice(int count, long at) {
-    return read(direct, onDevice, at) >= count
-        && bytes.asSlice(0, count).mismatch(onDevice.asSlice(0, count)) < 0;
-  }
-
-  private FailedFileSystemException notOnDevice() {
-    return new FailedFileSystemException(
-        file.toString(), "the device does not have what was written to it");
-  }
-
-  private void writeToMemory(int count, long at) throws IOException {
-    KeptCopy.write(descriptor, file, bytes, count, at);
+  private static long wholePages(long count) {
+    return (count + PAGE - 1) / PAGE * PAGE;
   }
 
   static int uninterrupted(IntSupplier call) {

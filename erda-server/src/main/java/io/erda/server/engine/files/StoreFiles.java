@@ -18,7 +18,7 @@ public final class StoreFiles {
   /** The record that a server writes when it is stopped cleanly. */
   public static final String STOPPED = StopHeader.FILE;
 
-  /** See {@link UnwrittenMark}. */
+  /** The file by which {@link UnwrittenMark#writeAgain} goes on after a kill. */
   static final String UNWRITTEN = "unwritten";
 
   /** The name of a superblock until its creation has ended. */

@@ -2,57 +2,126 @@ package io.erda.server.engine.files;
 
 import io.erda.pmem.MappedDirectory;
 import io.erda.pmem.MemoryDirectory;
+import io.erda.pmem.MemoryGuard;
+import io.erda.pmem.NotAMemoryException;
 import io.erda.pmem.OpenDirectory;
+import io.erda.pmem.PersistentMemory;
+import io.erda.pmem.Uninterrupted;
+import io.erda.protocol.Root;
 import java.io.IOException;
-import java.io.UncheckedIOException;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.StandardOpenOption;
 
 /**
- * A file that says that the device did not take bytes of the store. The kernel tells of that only
- * once, so without the mark the next server, which finds those bytes in memory, would take them for
- * stored. The mark need not survive power failure, because what is in memory does not either.
+ * A word behind the first copy of the superblock that says that the device did not take bytes of
+ * the store. The kernel tells of that only once, so without the mark the next server, which finds
+ * those bytes in memory, would take them for stored. The mark need not survive power failure,
+ * because what is in memory does not either, and it needs no room, because the page is mapped.
  */
 public final class UnwrittenMark {
+  /** Where the word is in the superblock's file. */
+  private static final long OFFSET = 2048;
+
+  /** "ERDALOST". */
+  private static final long MARK = 0x5453_4f4c_4144_5245L;
+
+  private static final ValueLayout.OfLong WORD =
+      ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
+
   private UnwrittenMark() {}
 
-  /** Leaves the mark, if the file system takes it. */
-  public static void leave(MemoryDirectory directory) {
+  /**
+   * Leaves the mark in the superblock of an open store, which needs no descriptor. A page that
+   * can't be stored to is passed over.
+   */
+  public static void leave(PersistentMemory superblock) {
+    new MemoryGuard().attempt(() -> superblock.putLongRelease(OFFSET, MARK), Runnable::run);
+  }
+
+  /** Leaves the mark in a directory whose superblock can be opened. Any thread may call this. */
+  public static void leave(OpenDirectory directory) {
     try {
-      require(directory);
-    } catch (IOException | UncheckedIOException e) {
-      // A file system that takes no file has to be mounted again before a store in it can be
-      // opened, and then nothing of it is in memory any more.
+      put(directory, MARK);
+    } catch (IOException e) {
+      // Nor can another server open the store, as long as the page is in memory.
     }
   }
 
-  /** Leaves the mark, or throws. */
-  private static void require(MemoryDirectory directory) throws IOException {
-    if (!isIn(directory)) {
-      directory.create(StoreFiles.UNWRITTEN, MappedDirectory.SPARE_BYTES).close();
+  private static void put(OpenDirectory directory, long word) throws IOException {
+    Uninterrupted.call(() -> {
+      try (FileChannel superblock =
+          FileChannel.open(directory.at(StoreFiles.SUPERBLOCK), StandardOpenOption.WRITE)) {
+        return superblock.write(word().putLong(0, word), OFFSET);
+      }
+    });
+  }
+
+  private static ByteBuffer word() {
+    return ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+  }
+
+  /** Whether the mark was left. */
+  public static boolean isIn(MemoryDirectory directory) throws IOException {
+    if (!directory.exists(StoreFiles.SUPERBLOCK)) {
+      return false;
     }
+    try (PersistentMemory superblock = directory.open(StoreFiles.SUPERBLOCK)) {
+      return superblock.segment().byteSize() >= OFFSET + Long.BYTES
+          && superblock.segment().get(WORD, OFFSET) == MARK;
+    } catch (NotAMemoryException e) {
+      // It is damaged, which is told by who uses it.
+      return false;
+    }
+  }
+
+  /** The same for a directory that can perhaps not be listed. */
+  public static boolean isIn(OpenDirectory directory) throws IOException {
+    return Uninterrupted.call(() -> {
+      ByteBuffer word = word();
+      try (FileChannel superblock =
+          FileChannel.open(directory.at(StoreFiles.SUPERBLOCK), StandardOpenOption.READ)) {
+        return superblock.read(word, OFFSET) == Long.BYTES && word.getLong(0) == MARK;
+      }
+    });
   }
 
   /**
-   * Writes all files once more, see {@link MappedDirectory#writeAgain}. The mark keeps meanwhile
-   * what is being written.
+   * Writes all files once more, see {@link MappedDirectory#writeAgain}, and removes the mark.
+   *
+   * @param begun whether an earlier call may have been cut short
    */
-  public static long writeAgain(MappedDirectory directory) throws IOException {
-    require(directory);
-    long written = directory.writeAgain(StoreFiles.UNWRITTEN);
+  public static long writeAgain(MappedDirectory directory, boolean begun) throws IOException {
+    if (!begun) {
+      directory.delete(StoreFiles.UNWRITTEN);
+    }
+    if (!directory.exists(StoreFiles.UNWRITTEN)) {
+      directory.create(StoreFiles.UNWRITTEN, MappedDirectory.SPARE_BYTES).close();
+    }
+    long written = writeAllAgain(directory);
+    // The mark goes last: without it the file would be taken for one of another failure.
     directory.delete(StoreFiles.UNWRITTEN);
+    put(directory.opened(), 0);
     return written;
   }
 
   /**
-   * Whether the mark was left.
-   *
-   * @throws UncheckedIOException when that can't be determined
+   * Clients of an earlier server, and those that only read the files, may find a page empty
+   * meanwhile. They look again, because the structure counter says that an entry may be on its way.
+   * A store that was stopped has an even one, which the record of the stop covers.
    */
-  public static boolean isIn(MemoryDirectory directory) {
-    return directory.exists(StoreFiles.UNWRITTEN);
-  }
-
-  /** The same for a directory that can perhaps not be listed. */
-  public static boolean isIn(OpenDirectory directory) {
-    return directory.exists(StoreFiles.UNWRITTEN);
+  private static long writeAllAgain(MappedDirectory directory) throws IOException {
+    boolean stopped = directory.exists(StoreFiles.STOPPED);
+    try (PersistentMemory root = directory.open(StoreFiles.ROOT)) {
+      long before = Root.structureCounter(root.segment(), 0);
+      root.putLongRelease(Root.STRUCTURE_COUNTER_OFFSET, before | 1);
+      try {
+        return directory.writeAgain(StoreFiles.UNWRITTEN);
+      } finally {
+        root.putLongRelease(Root.STRUCTURE_COUNTER_OFFSET, stopped ? before & ~1 : before);
+      }
+    }
   }
 }

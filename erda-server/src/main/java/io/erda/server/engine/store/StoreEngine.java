@@ -225,7 +225,7 @@ public final class StoreEngine implements AutoCloseable {
   public void becomeFailed() {
     if (!failed) {
       failed = true;
-      UnwrittenMark.leave(directory);
+      UnwrittenMark.leave(superblock.memory());
     }
   }
 
