@@ -13,7 +13,7 @@ import java.util.zip.CRC32C;
 /**
  * Keeps in a file the bytes that a {@link SecondWrite} is about to write, because the kernel drops
  * their page before it writes them: a process that was killed meanwhile would take the only copy
- * with it. Like the page, the copy survives in memory; no power failure has to be survived.
+ * with it, and a power failure would find the page empty that was on the device before.
  *
  * <pre>
  *    0  magic "ERDAKEPT"          8
@@ -60,7 +60,8 @@ final class KeptCopy {
   }
 
   /**
-   * Keeps the first {@code count} bytes, which belong at an offset of a file, in place of others.
+   * Keeps durably the first {@code count} bytes, which belong at an offset of a file, in place of
+   * others.
    */
   void keep(String name, MemorySegment bytes, int count, long at) throws IOException {
     header.fill((byte) 0);
@@ -73,6 +74,7 @@ final class KeptCopy {
     // A header whose bytes are others has the wrong checksum.
     write(descriptor, file, bytes, count, HEADER);
     write(descriptor, file, header, HEADER, 0);
+    FileErrors.check("fsync", Libc.fsync(descriptor), file);
   }
 
   /**

@@ -23,7 +23,7 @@ import java.util.function.IntSupplier;
  */
 final class SecondWrite {
   /** How many bytes are written at a time. */
-  static final int STEP = 1 << 18;
+  static final int STEP = 1 << 20;
 
   private static final int PAGE = 4096;
 
@@ -108,11 +108,11 @@ final class SecondWrite {
         // Where this is not possible nothing is noted with a page either.
         Libc.zeroRange(descriptor, at, wholePages(read));
         KeptCopy.write(descriptor, file, bytes, read, at);
+        FileErrors.check("fsync", Libc.fsync(descriptor), file);
         written += read;
         at += read;
       }
     }
-    FileErrors.check("fsync", Libc.fsync(descriptor), file);
     compareWithDevice();
     return written;
   }

@@ -57,7 +57,7 @@ class SecondWriteTest {
     Path file = directory.resolve("file");
     Files.write(file, content);
     int at = 8192;
-    int count = SecondWrite.STEP;
+    int count = SecondWrite.STEP / 2;
     try (MappedDirectory opened = MappedDirectory.open(directory);
         Arena arena = Arena.ofConfined()) {
       opened.create(SPARE, MappedDirectory.SPARE_BYTES).close();

@@ -18,8 +18,9 @@ import java.nio.file.StandardOpenOption;
 /**
  * A word behind the first copy of the superblock that says that the device did not take bytes of
  * the store. The kernel tells of that only once, so without the mark the next server, which finds
- * those bytes in memory, would take them for stored. The mark need not survive power failure,
- * because what is in memory does not either, and it needs no room, because the page is mapped.
+ * those bytes in memory, would take them for stored. It needs no room, because the page is mapped,
+ * and survives power failure only while files are written once more: otherwise those bytes do not
+ * survive it either.
  */
 public final class UnwrittenMark {
   /** Where the word is in the superblock's file. */
@@ -44,17 +45,21 @@ public final class UnwrittenMark {
   /** Leaves the mark in a directory whose superblock can be opened. Any thread may call this. */
   public static void leave(OpenDirectory directory) {
     try {
-      put(directory, MARK);
+      put(directory, MARK, false);
     } catch (IOException e) {
       // Nor can another server open the store, as long as the page is in memory.
     }
   }
 
-  private static void put(OpenDirectory directory, long word) throws IOException {
+  private static void put(OpenDirectory directory, long word, boolean durably) throws IOException {
     Uninterrupted.call(() -> {
       try (FileChannel superblock =
           FileChannel.open(directory.at(StoreFiles.SUPERBLOCK), StandardOpenOption.WRITE)) {
-        return superblock.write(word().putLong(0, word), OFFSET);
+        superblock.write(word().putLong(0, word), OFFSET);
+        if (durably) {
+          superblock.force(true);
+        }
+        return null;
       }
     });
   }
@@ -100,10 +105,12 @@ public final class UnwrittenMark {
     if (!directory.exists(StoreFiles.UNWRITTEN)) {
       directory.create(StoreFiles.UNWRITTEN, MappedDirectory.SPARE_BYTES).close();
     }
+    put(directory.opened(), MARK, true);
+    directory.syncNames();
     long written = writeAllAgain(directory);
     // The mark goes last: without it the file would be taken for one of another failure.
     directory.delete(StoreFiles.UNWRITTEN);
-    put(directory.opened(), 0);
+    put(directory.opened(), 0, false);
     return written;
   }
 
