@@ -108,9 +108,10 @@ public final class UnwrittenMark {
     put(directory.opened(), MARK, true);
     directory.syncNames();
     long written = writeAllAgain(directory);
-    // The mark goes last: without it the file would be taken for one of another failure.
+    // A later opening would put back what the file has, over what was stored since.
     directory.delete(StoreFiles.UNWRITTEN);
-    put(directory.opened(), 0, false);
+    directory.syncNames();
+    put(directory.opened(), 0, true);
     return written;
   }
 
