@@ -12,8 +12,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What the device of a store did not take before the store is opened. The pages are still in
- * memory, unless the kernel has dropped them, and look as if they were stored.
+ * Finds out, before a store is opened, whether its device failed to take bytes that were stored
+ * earlier, and has them written once more. Their pages look as if they were stored for as long as
+ * the kernel keeps them in memory.
  */
 final class LostWrites {
   private LostWrites() {}
@@ -47,7 +48,7 @@ final class LostWrites {
         "the device did not take bytes of the store before this start" + inWords(errors);
     long written;
     try {
-      written = UnwrittenMark.writeAgain(directory, marked);
+      written = UnwrittenMark.writeAgain(directory);
     } catch (OutOfSpaceException e) {
       throw new ErdaException.Full(
           ErdaException.Full.What.DISK, before + ", and has no room now: " + e.getMessage());
@@ -66,7 +67,9 @@ final class LostWrites {
   }
 
   /**
-   * What a client commits by itself between the reading and the writing of a page would be lost.
+   * Keeps clients from committing by themselves, and refuses the second write when one was stopped
+   * in the middle: a word that it stores into a page after the page was read, and before it is
+   * written, would be lost.
    */
   private static void requireNoCommits(MappedDirectory directory) throws IOException {
     try (CommitsFile commits = CommitsFile.open(directory)) {

@@ -46,7 +46,10 @@ final class FailedWriteScenario {
     }
   }
 
-  /** Nobody is told before the start: the first server has ended when the device fails. */
+  /**
+   * The device fails after the first server has ended, so the start of the second one is the first
+   * to hear of it.
+   */
   private static void before(Path data, Path rest) throws Exception {
     ErdaServer first = ErdaServer.start(data, OPTIONS);
     putAll(first, data, rest);
@@ -120,8 +123,9 @@ final class FailedWriteScenario {
   }
 
   /**
-   * The next server finds whole pages that the device does not have, and records a clean stop. What
-   * it recorded is true when the file system, mounted again, has every key.
+   * Starts and ends a second server, then mounts the file system again and looks for every key. The
+   * server finds pages in memory that the device does not have; it may record a clean stop only
+   * when it has brought them there.
    */
   private static void requireWrittenAgain(Path data, Path rest) throws Exception {
     Files.delete(rest);

@@ -33,13 +33,19 @@ class FailedWriteTest {
     run("ended");
   }
 
-  /** The next server took what it found in memory for stored, and recorded a clean stop. */
+  /**
+   * A server that was started after the device had failed once took the pages in memory for stored,
+   * and recorded a clean stop over them.
+   */
   @Test
   void whatWasNotTakenBeforeTheStartIsWrittenAgain() throws Exception {
     run("before");
   }
 
-  /** The next start was told nothing of it, and took what is in memory alone for durable. */
+  /**
+   * The fsync of a start that fails uses the kernel's error up. The start after that heard of no
+   * error, and took pages for durable that only memory had.
+   */
   @Test
   void whatAStartCouldNotMakeDurableIsWrittenAgain() throws Exception {
     run("promised");

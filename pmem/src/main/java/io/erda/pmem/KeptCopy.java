@@ -71,14 +71,13 @@ final class KeptCopy {
     header.set(INT, NAME_LENGTH, name.length());
     header.setString(NAME, name);
     header.set(INT, CHECKSUM, checksum(bytes, count));
-    // A header whose bytes are others has the wrong checksum.
-    write(descriptor, file, bytes, count, HEADER);
-    write(descriptor, file, header, HEADER, 0);
-    FileErrors.check("fsync", Libc.fsync(descriptor), file);
+    // Between the two the header has the wrong checksum.
+    SecondWrite.store(descriptor, file, bytes, count, HEADER);
+    SecondWrite.store(descriptor, file, header, HEADER, 0);
   }
 
   /**
-   * Stores the bytes that are kept in their file.
+   * Stores the bytes that are kept in their file, durably: the next ones take their place here.
    *
    * @param bytes room for them
    */
@@ -104,7 +103,9 @@ final class KeptCopy {
       return;
     }
     try {
-      write(to, directory.file(name), bytes, count, header.get(LONG, OFFSET));
+      // fsync(2) would tell of an earlier error.
+      Libc.writeError(to);
+      SecondWrite.store(to, directory.file(name), bytes, count, header.get(LONG, OFFSET));
     } finally {
       Libc.close(to);
     }
@@ -120,19 +121,5 @@ final class KeptCopy {
   private int read(MemorySegment to, int count, long at) throws IOException {
     return FileErrors.check(
         "pread", SecondWrite.uninterrupted(() -> Libc.pread(descriptor, to, count, at)), file);
-  }
-
-  /** Writes the first {@code count} bytes of {@code from} to the page cache of a file. */
-  static void write(int to, Path file, MemorySegment from, int count, long at) throws IOException {
-    int done = 0;
-    while (done < count) {
-      MemorySegment rest = from.asSlice(done, count - done);
-      long offset = at + done;
-      done +=
-          FileErrors.check(
-              "pwrite",
-              SecondWrite.uninterrupted(() -> Libc.pwrite(to, rest, (int) rest.byteSize(), offset)),
-              file);
-    }
   }
 }

@@ -304,10 +304,10 @@ public final class MappedDirectory implements MemoryDirectory {
   /**
    * Writes every file once more, and waits until the device has taken it. This saves pages that the
    * kernel failed to write, as long as they are still in memory, where they have their only copy.
-   * Nobody may store into a file of the directory meanwhile.
+   * The caller sees to it that no process stores into a file of the directory meanwhile.
    *
    * @param spare the name of a file of {@link #SPARE_BYTES} bytes that is not written, and keeps
-   *     what a kill interrupts for the next call
+   *     what is being written for {@link #putBack}
    * @return how many bytes were written
    * @throws OutOfSpaceException when there is no room for them
    * @throws IOException naming call and file, when the device does not take them
@@ -317,7 +317,21 @@ public final class MappedDirectory implements MemoryDirectory {
     return SecondWrite.of(directory, spare);
   }
 
-  private void sync(String name) throws IOException {
+  /**
+   * Stores durably what a {@link #writeAgain} that was cut short, by a kill or by a loss of power,
+   * was writing. Does nothing when it was writing nothing.
+   *
+   * @param spare the name of the file that was given to it
+   * @throws IOException naming call and file, when the device does not take it
+   */
+  public void putBack(String spare) throws IOException {
+    require(spare);
+    SecondWrite.putBack(directory, spare);
+  }
+
+  /** Waits until the device has the bytes of a file, whatever is promised. */
+  public void sync(String name) throws IOException {
+    require(name);
     int opened = directory.open(name, false);
     try {
       directory.sync(opened, name);

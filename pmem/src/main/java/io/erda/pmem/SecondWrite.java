@@ -35,6 +35,10 @@ final class SecondWrite {
   private final String name;
   private final Path file;
   private final long length;
+
+  /** How many bytes of this file are written at a time. */
+  private final int step;
+
   private final MemorySegment bytes;
   private final MemorySegment onDevice;
 
@@ -49,6 +53,8 @@ final class SecondWrite {
     this.file = directory.file(name);
     this.kept = kept;
     this.length = FileStatus.of(descriptor, file).bytes();
+    // No file is dropped as a whole, so a superblock keeps one of its two copies.
+    this.step = (int) Math.min(STEP, Math.max(PAGE, wholePages(length / 2)));
     this.bytes = arena.allocate(STEP, PAGE);
     this.onDevice = arena.allocate(STEP, PAGE);
   }
@@ -56,10 +62,11 @@ final class SecondWrite {
   /**
    * Writes every page of every file that can be read, with the bytes that it has, and waits until
    * the device has taken them. A page that can't be read is not in memory, so nothing of it can be
-   * saved. Nobody may store into the files meanwhile; who reads them may see what is on the device.
+   * saved. No process may store into the files meanwhile; one that reads them may see what is on
+   * the device.
    *
-   * @param spare the name of a file that keeps what is being written, for the next call if this one
-   *     is cut short by a kill
+   * @param spare the name of a file that keeps what is being written, for {@link #putBack} if this
+   *     is cut short
    * @return how many bytes were written
    * @throws OutOfSpaceException when there is no room for them
    * @throws IOException naming call and file, when the device does not take them
@@ -67,8 +74,9 @@ final class SecondWrite {
   static long of(OpenDirectory directory, String spare) throws IOException {
     int opened = directory.open(spare, true);
     try (Arena arena = Arena.ofConfined()) {
+      // fsync(2) would tell of an earlier error.
+      Libc.writeError(opened);
       KeptCopy kept = new KeptCopy(directory, opened, spare, arena);
-      kept.putBack(arena.allocate(STEP, PAGE));
       long written = 0;
       for (String name : directory.memories()) {
         if (!name.equals(spare)) {
@@ -76,6 +84,19 @@ final class SecondWrite {
         }
       }
       return written;
+    } finally {
+      Libc.close(opened);
+    }
+  }
+
+  /**
+   * Writes what an earlier call of {@link #of} was writing when it was cut short, if it was. The
+   * device may have zeros in its place.
+   */
+  static void putBack(OpenDirectory directory, String spare) throws IOException {
+    int opened = directory.open(spare, false);
+    try (Arena arena = Arena.ofConfined()) {
+      new KeptCopy(directory, opened, spare, arena).putBack(arena.allocate(STEP, PAGE));
     } finally {
       Libc.close(opened);
     }
@@ -100,15 +121,12 @@ final class SecondWrite {
     long written = 0;
     long at = 0;
     while (at < length) {
-      int read = read(descriptor, bytes, at);
+      int read = read(at);
       if (read == 0) {
         at += PAGE;
       } else {
         kept.keep(name, bytes, read, at);
-        // Where this is not possible nothing is noted with a page either.
-        Libc.zeroRange(descriptor, at, wholePages(read));
-        KeptCopy.write(descriptor, file, bytes, read, at);
-        FileErrors.check("fsync", Libc.fsync(descriptor), file);
+        store(descriptor, file, bytes, read, at);
         written += read;
         at += read;
       }
@@ -118,18 +136,30 @@ final class SecondWrite {
   }
 
   /**
-   * Throws when the device has other bytes than the page cache. Compares nothing where the file
-   * system does not allow to read from the device.
+   * Throws when the device has other bytes than the page cache, or does not give them. Compares
+   * nothing where the file system does not allow to read from the device.
    */
-  private void compareWithDevice() throws FailedFileSystemException {
+  private void compareWithDevice() throws IOException {
     long at = direct < 0 ? length : 0;
     while (at < length) {
-      int read = Math.min(read(descriptor, bytes, at), read(direct, onDevice, at));
-      if (bytes.asSlice(0, read).mismatch(onDevice.asSlice(0, read)) >= 0) {
-        throw new FailedFileSystemException(
-            file.toString(), "the device does not have what was written to it");
+      int read = read(at);
+      if (read == 0) {
+        at += PAGE;
+      } else {
+        long from = at;
+        int result =
+            uninterrupted(() -> Libc.pread(direct, onDevice, (int) wholePages(read), from));
+        if (Errno.EINVAL.is(result)) {
+          return;
+        }
+        int compared = Math.min(read, FileErrors.check("pread", result, file));
+        if (compared == 0
+            || bytes.asSlice(0, compared).mismatch(onDevice.asSlice(0, compared)) >= 0) {
+          throw new FailedFileSystemException(
+              file.toString(), "the device does not have what was written to it");
+        }
+        at += compared;
       }
-      at += read == 0 ? PAGE : read;
     }
   }
 
@@ -137,11 +167,26 @@ final class SecondWrite {
    * Reads up to a step, whole pages but for the last one of the file. Returns how many bytes were
    * read; 0 when the first page can't be read.
    */
-  private int read(int from, MemorySegment to, long at) {
-    int asked = (int) Math.min(STEP, wholePages(length - at));
-    int read = uninterrupted(() -> Libc.pread(from, to, asked, at));
+  private int read(long at) {
+    int asked = (int) Math.min(step, wholePages(length - at));
+    int read = uninterrupted(() -> Libc.pread(descriptor, bytes, asked, at));
     long rest = length - at;
     return read >= rest ? (int) rest : Math.max(0, read) / PAGE * PAGE;
+  }
+
+  /** Stores the first {@code count} bytes into pages that are dropped before, durably. */
+  static void store(int descriptor, Path file, MemorySegment bytes, int count, long at)
+      throws IOException {
+    // Where this is not possible nothing is noted with a page either.
+    Libc.zeroRange(descriptor, at, wholePages(count));
+    int done = 0;
+    while (done < count) {
+      MemorySegment rest = bytes.asSlice(done, count - done);
+      long offset = at + done;
+      IntSupplier call = () -> Libc.pwrite(descriptor, rest, (int) rest.byteSize(), offset);
+      done += FileErrors.check("pwrite", uninterrupted(call), file);
+    }
+    FileErrors.check("fsync", Libc.fsync(descriptor), file);
   }
 
   private static long wholePages(long count) {

@@ -69,7 +69,7 @@ class SecondWriteTest {
       byte[] dropped = content.clone();
       Arrays.fill(dropped, at, at + count, (byte) 0);
       Files.write(file, dropped);
-      opened.writeAgain(SPARE);
+      opened.putBack(SPARE);
       assertArrayEquals(content, Files.readAllBytes(file));
     }
   }
@@ -88,7 +88,7 @@ class SecondWriteTest {
       new KeptCopy(opened.opened(), descriptor, SPARE, arena).keep("file", bytes, 100, 0);
       Libc.close(descriptor);
       spare.segment().set(ValueLayout.JAVA_BYTE, 4096 + 99, (byte) 8);
-      opened.writeAgain(SPARE);
+      opened.putBack(SPARE);
       assertArrayEquals(content, Files.readAllBytes(file));
     }
   }

@@ -44,7 +44,12 @@ final class ConfigurationResult {
 
   /** Whether the call was made to fail, and not only calls that never fail in this way. */
   boolean isMet() {
-    return trace.contains("(INJECTED)") && !isUnreal();
+    return isKilled() || trace.contains("(INJECTED)") && !isUnreal();
+  }
+
+  /** Whether the program was killed in the call. */
+  boolean isKilled() {
+    return trace.contains("+++ killed by SIGKILL +++");
   }
 
   /**

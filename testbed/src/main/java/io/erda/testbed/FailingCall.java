@@ -9,7 +9,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * A system call that fails: its name, error and number, and whether later ones fail, too.
+ * A system call that fails, or in which the program is killed: its name, error and number, and
+ * whether later ones fail, too.
  *
  * @param call as strace names it; equivalent calls are separated by {@code /}
  * @param ofFiles whether only calls on files of the store count
@@ -73,13 +74,33 @@ record FailingCall(String call, String error, int number, boolean andLater, bool
    */
   private static final Set<String> AT_ONCE_AGAIN = Set.of("EINTR", "ECONNABORTED");
 
+  /** In place of an error: the program is killed in the call. */
+  private static final String KILL = "SIGKILL";
+
+  /** The word of strace's arguments that only such a call has. */
+  static final String OF_A_KILL = "signal=kill";
+
+  /** The calls that change the store's files. */
+  private static final Set<String> CHANGES =
+      Set.of(
+          "ftruncate",
+          "fallocate",
+          "pwrite64",
+          "fsync/fdatasync",
+          "msync",
+          "link/linkat",
+          "rename/renameat/renameat2",
+          "unlink/unlinkat");
+
   /**
    * Draws one of the calls that a program makes.
    *
+   * @param killed whether the program may be killed in it, too
    * @param connected whether it has been running for a while, and most of its reads and writes are
    *     of TCP
    */
-  static FailingCall draw(RandomGenerator random, CallCounts counts, boolean connected) {
+  static FailingCall draw(
+      RandomGenerator random, CallCounts counts, boolean killed, boolean connected) {
     List<Kind> made =
         Stream.concat(KINDS.stream(), connected ? OF_CONNECTIONS.stream() : Stream.of())
             .filter(kind -> counts.most(kind.calls, kind.ofFiles) > 0)
@@ -88,9 +109,13 @@ record FailingCall(String call, String error, int number, boolean andLater, bool
     int most = counts.most(kind.calls, kind.ofFiles);
     // The first calls belong to the start, in which most different things happen.
     int within = random.nextBoolean() ? most : Math.min(most, 1 << random.nextInt(1, 6));
+    int number = 1 + random.nextInt(within);
+    if (killed && CHANGES.contains(kind.calls) && random.nextInt(3) == 0) {
+      return new FailingCall(kind.calls, KILL, number, false, kind.ofFiles);
+    }
     String error = kind.errors[random.nextInt(kind.errors.length)];
     boolean andLater = random.nextInt(3) == 0 && !AT_ONCE_AGAIN.contains(error);
-    return new FailingCall(kind.calls, error, 1 + random.nextInt(within), andLater, kind.ofFiles);
+    return new FailingCall(kind.calls, error, number, andLater, kind.ofFiles);
   }
 
   /** Parses the result of {@link #text}. */
@@ -103,6 +128,10 @@ record FailingCall(String call, String error, int number, boolean andLater, bool
         Integer.parseInt(andLater ? words[2].substring(0, words[2].length() - 1) : words[2]),
         andLater,
         words.length > 3);
+  }
+
+  private boolean kills() {
+    return error.equals(KILL);
   }
 
   /** One word for a command line. */
@@ -125,9 +154,14 @@ record FailingCall(String call, String error, int number, boolean andLater, bool
                 "-e",
                 "trace=" + calls,
                 "-e",
-                "inject=%s:error=%s:when=%d%s".formatted(calls, error, number, andLater ? "+" : ""),
+                "inject=%s:%s:when=%d%s"
+                    .formatted(
+                        calls,
+                        kills() ? "signal=KILL" : "error=" + error,
+                        number,
+                        andLater ? "+" : ""),
                 "-e",
-                "signal=none"));
+                kills() ? OF_A_KILL : "signal=none"));
     if (ofFiles) {
       paths.forEach(path -> words.addAll(List.of("-P", path)));
     }

@@ -60,6 +60,9 @@ public final class FailingCalls implements Callable<Integer> {
       })
   private FailingCall call;
 
+  @Option(names = "--program", description = "Run this program alone.")
+  private FailingPrograms.Program program;
+
   @Option(names = "--from", defaultValue = "1", description = "Begin with this number.")
   private int from;
 
@@ -104,7 +107,7 @@ public final class FailingCalls implements Callable<Integer> {
       for (int i = only == null ? from : only;
           i <= last && met < runs && System.nanoTime() < endNs;
           i++) {
-        FailingPrograms.Configuration configuration = programs.draw(itsSeed, i, call);
+        FailingPrograms.Configuration configuration = programs.draw(itsSeed, i, program, call);
         ConfigurationResult outcome = programs.run(configuration);
         done++;
         met += outcome.isMet() ? 1 : 0;

@@ -1,13 +1,17 @@
 package io.erda.testbed;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
 import io.erda.client.ErdaClient;
 import io.erda.server.ErdaServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -27,6 +31,11 @@ final class FailingPrograms implements AutoCloseable {
     SERVING,
     /** A server from its start to its stop. */
     SERVER,
+    /**
+     * The same, where an earlier server has noted that the device did not take bytes, so that all
+     * files are written once more.
+     */
+    AGAIN,
     CLEAN,
     IMPORT,
     EXPORT,
@@ -124,22 +133,26 @@ final class FailingPrograms implements AutoCloseable {
   /**
    * Draws a configuration. If no earlier run has counted the program's calls, counts them first.
    *
+   * @param wanted the program; null: it is drawn, too
    * @param given the call that fails; null: it is drawn, too
    */
-  Configuration draw(long seed, int number, FailingCall given) throws IOException {
+  Configuration draw(long seed, int number, Program wanted, FailingCall given) throws IOException {
     SplittableRandom random = new SplittableRandom(seed * 1_000_003 + number);
     int of = random.nextInt(100);
-    Program program =
+    Program drawnProgram =
         of < 30
             ? Program.SERVING
-            : of < 55 ? Program.SERVER : Program.values()[2 + random.nextInt(7)];
+            : of < 50
+                ? Program.SERVER
+                : of < 60 ? Program.AGAIN : Program.values()[3 + random.nextInt(7)];
+    Program program = wanted == null ? drawnProgram : wanted;
     int kinds =
         switch (program) {
           case EXPORT, BACKUP -> 3;
           case CHECK, VERIFY -> 1;
           default -> 2;
         };
-    boolean isServer = program == Program.SERVING || program == Program.SERVER;
+    boolean isServer = program.ordinal() <= Program.AGAIN.ordinal();
     Configuration drawn =
         new Configuration(
             program,
@@ -151,7 +164,10 @@ final class FailingPrograms implements AutoCloseable {
         given != null
             ? given
             : FailingCall.draw(
-                random, counts(drawn), program == Program.SERVING && drawn.kind == 1);
+                random,
+                counts(drawn),
+                isServer && program != Program.SERVING,
+                program == Program.SERVING && drawn.kind == 1);
     return drawn.with(call);
   }
 
@@ -189,6 +205,10 @@ final class FailingPrograms implements AutoCloseable {
     switch (configuration.program) {
       case SERVING -> serving(configuration, tracing, world, outcome);
       case SERVER -> fromStartToStop(configuration, tracing, world, outcome);
+      case AGAIN -> {
+        noteUnwritten(world);
+        fromStartToStop(configuration, tracing, world, outcome);
+      }
       case VERIFY -> verify(tracing, world, outcome);
       case CHECK -> check(tracing, world, outcome);
       case CLEAN, IMPORT, EXPORT, BACKUP, RESTORE -> client(configuration, tracing, world, outcome);
@@ -250,6 +270,14 @@ final class FailingPrograms implements AutoCloseable {
     SoundStore.require(world.resolve("data"), puts, outcome);
   }
 
+  /** Leaves the word in the superblock's file that erda-server/FORMAT.md describes. */
+  private static void noteUnwritten(Path world) throws IOException {
+    try (var superblock =
+        Files.newByteChannel(world.resolve("data/superblock"), StandardOpenOption.WRITE)) {
+      superblock.position(2048).write(ByteBuffer.wrap("ERDALOST".getBytes(US_ASCII)));
+    }
+  }
+
   /** Ends a server, and complains if it had ended by itself without a reason. */
   private static void end(Traced server, boolean kill, boolean served, ConfigurationResult outcome)
       throws IOException {
@@ -268,6 +296,7 @@ final class FailingPrograms implements AutoCloseable {
     boolean why = said.contains("erda: ") || said.contains("ended because");
     if (!lived
         && !why
+        && !outcome.isKilled()
         && outcome.isHeard()
         && !ConfigurationResult.isOfTheJvm(said + server.out())) {
       outcome.complain(

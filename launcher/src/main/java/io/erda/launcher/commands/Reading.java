@@ -7,7 +7,6 @@ import io.erda.console.TerminalProgress;
 import io.erda.protocol.ErdaException;
 import io.erda.server.StoreVerifier;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.function.LongConsumer;
 
 /** Reads all keys of a store, for the commands that print or copy them. */
@@ -75,13 +74,15 @@ final class Reading {
     }
     System.err.println(
         "erda: the device of the store failed, and what was stored last may be lost: keys may be"
-            + " missing (store.readonly.reason in 'erda stats')");
+            + " missing (store.readonly.reason in 'erda stats', or 'erda verify' without a"
+            + " server)");
     return false;
   }
 
   private static boolean isUnwritten(ErdaClient client, String uri) {
-    if (ErdaUri.parse(uri) instanceof ErdaUri.Shm(Path data, boolean readOnly) && readOnly) {
-      return StoreVerifier.isUnwritten(data);
+    // The files tell it without a server, too.
+    if (ErdaUri.parse(uri) instanceof ErdaUri.Shm shm && StoreVerifier.isUnwritten(shm.data())) {
+      return true;
     }
     try {
       return client.stats().getOrDefault("store.unwritten", 0L) != 0;

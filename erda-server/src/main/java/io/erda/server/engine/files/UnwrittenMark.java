@@ -13,14 +13,15 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.StandardOpenOption;
 
 /**
  * A word behind the first copy of the superblock that says that the device did not take bytes of
  * the store. The kernel tells of that only once, so without the mark the next server, which finds
  * those bytes in memory, would take them for stored. It needs no room, because the page is mapped,
- * and survives power failure only while files are written once more: otherwise those bytes do not
- * survive it either.
+ * and does not survive power failure, as those bytes don't either. While files are written once
+ * more the file {@code unwritten} says the same, and survives it.
  */
 public final class UnwrittenMark {
   /** Where the word is in the superblock's file. */
@@ -45,21 +46,17 @@ public final class UnwrittenMark {
   /** Leaves the mark in a directory whose superblock can be opened. Any thread may call this. */
   public static void leave(OpenDirectory directory) {
     try {
-      put(directory, MARK, false);
+      put(directory, MARK);
     } catch (IOException e) {
       // Nor can another server open the store, as long as the page is in memory.
     }
   }
 
-  private static void put(OpenDirectory directory, long word, boolean durably) throws IOException {
+  private static void put(OpenDirectory directory, long word) throws IOException {
     Uninterrupted.call(() -> {
       try (FileChannel superblock =
           FileChannel.open(directory.at(StoreFiles.SUPERBLOCK), StandardOpenOption.WRITE)) {
-        superblock.write(word().putLong(0, word), OFFSET);
-        if (durably) {
-          superblock.force(true);
-        }
-        return null;
+        return superblock.write(word().putLong(0, word), OFFSET);
       }
     });
   }
@@ -70,6 +67,9 @@ public final class UnwrittenMark {
 
   /** Whether the mark was left. */
   public static boolean isIn(MemoryDirectory directory) throws IOException {
+    if (directory.exists(StoreFiles.UNWRITTEN)) {
+      return true;
+    }
     if (!directory.exists(StoreFiles.SUPERBLOCK)) {
       return false;
     }
@@ -82,8 +82,14 @@ public final class UnwrittenMark {
     }
   }
 
-  /** The same for a directory that can perhaps not be listed. */
+  /**
+   * Whether the mark was left. Looks at two files alone, so it can answer for a directory whose
+   * names can't be read.
+   */
   public static boolean isIn(OpenDirectory directory) throws IOException {
+    if (Files.exists(directory.at(StoreFiles.UNWRITTEN))) {
+      return true;
+    }
     return Uninterrupted.call(() -> {
       ByteBuffer word = word();
       try (FileChannel superblock =
@@ -93,25 +99,19 @@ public final class UnwrittenMark {
     });
   }
 
-  /**
-   * Writes all files once more, see {@link MappedDirectory#writeAgain}, and removes the mark.
-   *
-   * @param begun whether an earlier call may have been cut short
-   */
-  public static long writeAgain(MappedDirectory directory, boolean begun) throws IOException {
-    if (!begun) {
-      directory.delete(StoreFiles.UNWRITTEN);
-    }
-    if (!directory.exists(StoreFiles.UNWRITTEN)) {
+  /** Writes all files once more, see {@link MappedDirectory#writeAgain}, and removes the mark. */
+  public static long writeAgain(MappedDirectory directory) throws IOException {
+    if (directory.exists(StoreFiles.UNWRITTEN)) {
+      directory.putBack(StoreFiles.UNWRITTEN);
+    } else {
       directory.create(StoreFiles.UNWRITTEN, MappedDirectory.SPARE_BYTES).close();
+      directory.syncNames();
     }
-    put(directory.opened(), MARK, true);
-    directory.syncNames();
     long written = writeAllAgain(directory);
     // A later opening would put back what the file has, over what was stored since.
     directory.delete(StoreFiles.UNWRITTEN);
     directory.syncNames();
-    put(directory.opened(), 0, true);
+    put(directory.opened(), 0);
     return written;
   }
 
@@ -122,14 +122,18 @@ public final class UnwrittenMark {
    */
   private static long writeAllAgain(MappedDirectory directory) throws IOException {
     boolean stopped = directory.exists(StoreFiles.STOPPED);
+    long written;
     try (PersistentMemory root = directory.open(StoreFiles.ROOT)) {
       long before = Root.structureCounter(root.segment(), 0);
       root.putLongRelease(Root.STRUCTURE_COUNTER_OFFSET, before | 1);
       try {
-        return directory.writeAgain(StoreFiles.UNWRITTEN);
+        written = directory.writeAgain(StoreFiles.UNWRITTEN);
       } finally {
         root.putLongRelease(Root.STRUCTURE_COUNTER_OFFSET, stopped ? before & ~1 : before);
       }
     }
+    // The device has the odd one.
+    directory.sync(StoreFiles.ROOT);
+    return written;
   }
 }
