@@ -64,6 +64,14 @@ public final class ShmDevice implements Device {
   /** The most regions that peers may use at a time. */
   public static final int REGIONS_MAX = RegistryLayout.SLOTS;
 
+  /** How often an idle device looks for wake-ups that the selector does not report. */
+  private static final long LOOK_NS = 500_000_000;
+
+  /** How many of them in a row show that a socket is not watched. */
+  private static final int UNREPORTED_MAX = 3;
+
+  private static final long DEAF_SLEEP_NS = 2_000_000;
+
   private final ShmOptions options;
 
   /** The selector for all sockets; replaced when it fails. */
@@ -80,6 +88,12 @@ public final class ShmDevice implements Device {
   private DeviceStatistics finished = DeviceStatistics.NONE;
   private volatile boolean woken;
   private boolean closed;
+
+  /** How often in a row a socket had a wake-up that the selector did not report. */
+  private int unreported;
+
+  /** When an idle device looks for such wake-ups again, by its clock. */
+  private long nextLook;
 
   private ShmDevice(ShmOptions options, Selector selector, Serving serving) {
     this.options = options;
@@ -350,11 +364,36 @@ public final class ShmDevice implements Device {
     for (ShmQueuePair queuePair : queuePairs) {
       bounded = queuePair.bounded(bounded);
     }
-    boolean somethingCame = select(bounded);
+    boolean somethingCame = select(isDeaf() ? Math.min(bounded, DEAF_SLEEP_NS) : bounded);
+    if (somethingCame) {
+      unreported = isDeaf() ? unreported : 0;
+    } else if (isDeaf() || options.nanoTime().getAsLong() - nextLook >= 0) {
+      somethingCame = lookForRings();
+    }
     if (listener != null) {
       listener.onAwake(somethingCame);
     }
     return somethingCame || bounded < timeoutNs;
+  }
+
+  /**
+   * Takes wake-ups that the selector does not report. The kernel refuses to watch a socket when it
+   * has no memory, or when the user watches too many (epoll_ctl(2): ENOMEM, ENOSPC), and the JDK
+   * passes over that. A wake-up can also come just behind a sleep, so only several in a row make
+   * this device deaf, which then sleeps only for short times.
+   */
+  private boolean lookForRings() {
+    nextLook = options.nanoTime().getAsLong() + LOOK_NS;
+    boolean any = false;
+    for (ShmQueuePair queuePair : List.copyOf(queuePairs)) {
+      any |= queuePair.takeUnreportedRing();
+    }
+    unreported += any ? 1 : 0;
+    return any;
+  }
+
+  private boolean isDeaf() {
+    return unreported >= UNREPORTED_MAX;
   }
 
   /** Sleeps on all sockets. Returns true when a socket is ready, or the device was woken. */

@@ -366,6 +366,18 @@ public final class ShmQueuePair extends RingQueuePair {
     }
   }
 
+  /**
+   * Takes a wake-up of a connected peer that the selector has not reported. Returns whether one was
+   * there.
+   */
+  boolean takeUnreportedRing() {
+    if (isRequester() || phase() != Phase.CONNECTED || readable) {
+      return false;
+    }
+    drain();
+    return socket.hadRings();
+  }
+
   private void drain() {
     readable = false;
     ShmSocket drained = socket;

@@ -51,6 +51,7 @@ public final class ShmSocket {
   private final ByteBuffer bell = ByteBuffer.allocateDirect(1);
   private final ByteBuffer drain = ByteBuffer.allocateDirect(64);
   private boolean denied;
+  private boolean rings;
 
   ShmSocket(SocketChannel channel) {
     this.channel = channel;
@@ -208,6 +209,7 @@ public final class ShmSocket {
     StackRoom.require(StackRoom.OF_CHANNEL);
     try {
       int count = channel.read(drain.clear());
+      rings = count > 0;
       denied |= count > 0 && drain.get(0) == DENIED;
       // The end of the stream may follow the last wake-up. When there are very many wake-ups, the
       // next call takes the rest.
@@ -218,6 +220,11 @@ public final class ShmSocket {
     } catch (IOException e) {
       return false;
     }
+  }
+
+  /** Whether the last {@link #drain} took a wake-up. */
+  boolean hadRings() {
+    return rings;
   }
 
   public void close() {

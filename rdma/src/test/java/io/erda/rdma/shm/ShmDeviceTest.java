@@ -247,6 +247,30 @@ final class ShmDeviceTest extends DeviceContract {
   }
 
   /**
+   * The kernel may refuse to watch a socket, for which the JDK has no error: epoll_ctl(2) with
+   * ENOMEM or ENOSPC. Each message was slept over then, for as long as the thread meant to sleep.
+   */
+  @Test
+  void messagesOfASocketThatIsNotWatchedAreNotSleptOverForLong() {
+    connect();
+    MemoryRegion message =
+        client.register(fixture.clientMemory(64), Backing.none(64), Access.LOCAL);
+    MemoryRegion into = server.register(fixture.clientMemory(64), Backing.none(64), Access.LOCAL);
+    shmServer().unwatch(((ShmQueuePair) responder).socket.channel());
+    for (int round = 0; round < 5; round++) {
+      responder.postReceive(2, into, 0, 64);
+      assertTrue(responder.arm());
+      requester.post(Work.send().id(1).local(message, 0, 8));
+      long mostNs = round < 3 ? 600_000_000L : 20_000_000_000L;
+      long beganNs = System.nanoTime();
+      assertTrue(server.await(mostNs), "slept over a message in round " + round);
+      assertTrue(
+          round < 3 || System.nanoTime() - beganNs < mostNs / 2, "slept long in round " + round);
+      assertEquals(1, responder.poll(atServer, 4));
+    }
+  }
+
+  /**
    * The clock is looked at between the stores of a WRITE and its completion; that is when the
    * server closes.
    */
