@@ -3,10 +3,14 @@ package io.erda.server;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.erda.client.ErdaClient;
+import io.erda.pmem.MappedDirectory;
+import io.erda.protocol.Root;
+import io.erda.server.engine.files.UnwrittenMark;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -14,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.zip.CRC32C;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -26,7 +31,14 @@ class LostWritesTest {
   private static final int KEYS = 200;
   private static final int STEP = 1 << 20;
 
-  @TempDir Path data;
+  @TempDir Path scratch;
+
+  private Path data;
+
+  @BeforeEach
+  void place() {
+    data = scratch.resolve("data");
+  }
 
   @Test
   void aStepOfARegionThatPowerFailureInterruptedIsPutBack() throws Exception {
@@ -49,6 +61,49 @@ class LostWritesTest {
     assertTrue(StoreVerifier.isUnwritten(data));
     requireEveryKey();
     assertFalse(StoreVerifier.isUnwritten(data));
+  }
+
+  /** The next step takes the place of what is kept. */
+  @Test
+  void whatIsPutBackIsDurable() throws Exception {
+    try (CutFileSystem files = CutFileSystem.mount(scratch)) {
+      data = files.root().resolve("data");
+      fill();
+      byte[] whole = Files.readAllBytes(region());
+      interrupt(region(), 0, STEP);
+      assertEquals(0, CutFileSystem.run("sync", "-f", data.toString()));
+      try (MappedDirectory directory = MappedDirectory.open(data)) {
+        directory.putBack("unwritten");
+      }
+      files.cut();
+      data = files.root().resolve("data");
+      assertArrayEquals(whole, Files.readAllBytes(region()));
+    }
+  }
+
+  /**
+   * The counter is odd while files are written, and the record of a clean stop has the even one.
+   */
+  @Test
+  void theStructureCounterOfAStoppedStoreIsDurable() throws Exception {
+    try (CutFileSystem files = CutFileSystem.mount(scratch)) {
+      data = files.root().resolve("data");
+      fill();
+      assertEquals(0, CutFileSystem.run("sync", "-f", data.toString()));
+      long before = structureCounter();
+      try (MappedDirectory directory = MappedDirectory.open(data)) {
+        UnwrittenMark.writeAgain(directory);
+      }
+      files.cut();
+      data = files.root().resolve("data");
+      assertEquals(before, structureCounter());
+    }
+  }
+
+  private long structureCounter() throws IOException {
+    return ByteBuffer.wrap(Files.readAllBytes(data.resolve("root")))
+        .order(ByteOrder.LITTLE_ENDIAN)
+        .getLong(Root.STRUCTURE_COUNTER_OFFSET);
   }
 
   private void fill() {
