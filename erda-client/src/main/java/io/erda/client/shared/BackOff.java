@@ -21,7 +21,10 @@ final class BackOff {
   /** Null before the first pause. */
   private SplittableRandom random;
 
-  /** Pauses after a change that came too late. Does not pause when the thread is interrupted. */
+  /**
+   * Pauses after a change that came too late. An interrupted thread pauses as well, and stays
+   * interrupted.
+   */
   void pause() {
     if (late < AT_ONCE) {
       late++;
@@ -32,7 +35,11 @@ final class BackOff {
       // It differs from call to call, so no thread always has the shorter pauses.
       random = new SplittableRandom(System.identityHashCode(this));
     }
+    boolean interrupted = Thread.interrupted();
     LockSupport.parkNanos(this, random.nextLong(boundNs));
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
     boundNs = Math.min(2 * boundNs, LONGEST_NS);
   }
 }

@@ -22,17 +22,28 @@ final class Turns {
   }
 
   /**
-   * Waits for the turn of a key, which it may share with other keys. Returns null after a while,
-   * and when the thread is interrupted: then the caller goes on without a turn. Whoever gets a turn
-   * unlocks it.
+   * Waits for the turn of a key, which it may share with other keys. Returns null after a while:
+   * then the caller goes on without a turn. Whoever gets a turn unlocks it. An interrupted thread
+   * waits as well, and stays interrupted: a pool that is shut down at once interrupts all its
+   * threads, which would compete with each other.
    */
   ReentrantLock await(byte[] key) {
     ReentrantLock turn = stripes[Math.floorMod(Arrays.hashCode(key), STRIPES)];
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
+    boolean interrupted = false;
     try {
-      return turn.tryLock(WAIT_S, TimeUnit.SECONDS) ? turn : null;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return null;
+      while (true) {
+        try {
+          long leftNs = deadline - System.nanoTime();
+          return turn.tryLock(leftNs, TimeUnit.NANOSECONDS) ? turn : null;
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 }
