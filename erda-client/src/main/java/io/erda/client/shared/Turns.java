@@ -12,7 +12,7 @@ import java.util.concurrent.locks.ReentrantLock;
 final class Turns {
   private static final int STRIPES = 64;
 
-  /** How long a thread waits for its turn, before it tries without one. */
+  /** How long a thread waits for its turn, from an interrupt on, before it tries without one. */
   private static final long WAIT_S = 10;
 
   private final ReentrantLock[] stripes = new ReentrantLock[STRIPES];
@@ -29,13 +29,11 @@ final class Turns {
    */
   ReentrantLock await(byte[] key) {
     ReentrantLock turn = stripes[Math.floorMod(Arrays.hashCode(key), STRIPES)];
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
     boolean interrupted = false;
     try {
       while (true) {
         try {
-          long leftNs = deadline - System.nanoTime();
-          return turn.tryLock(leftNs, TimeUnit.NANOSECONDS) ? turn : null;
+          return turn.tryLock(WAIT_S, TimeUnit.SECONDS) ? turn : null;
         } catch (InterruptedException e) {
           interrupted = true;
         }
