@@ -361,12 +361,6 @@ public abstract class RingQueuePair implements QueuePair, RemoteRegions.Source {
   private int receive(CompletionHandler handler, int limit) {
     int done = 0;
     while (done < limit && messages.hasReceive()) {
-      // The handler may have posted a WRITE and a message, and the peer may have answered already:
-      // whoever gets the answer has to know before whether the WRITE was executed.
-      done += completions.drain(handler, limit - done);
-      if (done == limit || phase == Phase.CLOSED) {
-        return done;
-      }
       long delivered = messages.deliver(handler);
       if (delivered == Ring.EMPTY) {
         return done;
