@@ -23,9 +23,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What a loss of power leaves in the middle of a second write: zeros in place of the bytes that
- * were being written, a file {@code unwritten} that has them, and no mark, because the mark's page
- * can be lost as well. {@link FailedWriteTest} has a device that fails.
+ * Opens stores that lost power in the middle of a second write. There are zeros in place of the
+ * bytes that were being written, the file {@code unwritten} has these bytes, and there is no mark,
+ * because the mark's page can be lost as well. {@link FailedWriteTest} has a device that fails.
  */
 class LostWritesTest {
   private static final int KEYS = 200;
@@ -63,7 +63,10 @@ class LostWritesTest {
     assertFalse(StoreVerifier.isUnwritten(data));
   }
 
-  /** The next step takes the place of what is kept. */
+  /**
+   * The second write begins anew after the bytes were put back, and then its first step replaces
+   * them in the file that keeps them. So the device must have them before.
+   */
   @Test
   void whatIsPutBackIsDurable() throws Exception {
     try (CutFileSystem files = CutFileSystem.mount(scratch)) {

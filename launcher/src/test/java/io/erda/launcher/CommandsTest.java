@@ -180,8 +180,7 @@ class CommandsTest {
       for (int i = 0; i < 1000; i++) {
         client.put(new byte[] {(byte) (i % 50)}, new byte[10_000]);
       }
-      idle.get(new byte[] {1});
-      String table = statsWith("generation", server, client);
+      String table = statsWith("generation", server, client, idle);
       assertTrue(table.matches("(?s).*\ncleaner.phase +[a-z]+\n.*"), table);
       assertTrue(table.matches("(?s).*\nhead 0, region [0-9]+ +[0-9.]+%.*"), table);
       assertTrue(
@@ -191,16 +190,21 @@ class CommandsTest {
                   + "\n.*"),
           table);
       assertTrue(!table.contains("live.permille") && !table.contains("leaving.0"), table);
-      String json = statsWith("leaving.0", server, client, "--json");
+      String json = statsWith("leaving.0", server, client, idle, "--json");
       String pid = "[0-9.]+\\.client\\.[0-9]+\\.pid\":" + ProcessHandle.current().pid();
       assertTrue(json.matches("(?s).*\"leaving\\.0\\." + pid + ".*"), json);
     }
   }
 
-  /** A client is waited for at most two seconds, which may have passed before it is shown. */
-  private String statsWith(String text, ErdaServer server, ErdaClient client, String... options) {
-    for (int round = 0; round < 100; round++) {
-      for (int i = 0; i < 500; i++) {
+  /**
+   * A client is waited for only as long as no more than two regions wait, for at most two seconds,
+   * and only if it was sent a map with the region. So it gets before each of a few cleanings.
+   */
+  private String statsWith(
+      String text, ErdaServer server, ErdaClient client, ErdaClient idle, String... options) {
+    for (int round = 0; round < 300; round++) {
+      idle.get(new byte[] {1});
+      for (int i = 0; i < 60; i++) {
         client.put(new byte[] {(byte) (i % 50)}, new byte[10_000]);
       }
       out.getBuffer().setLength(0);
